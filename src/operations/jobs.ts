@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import { startBackupSchedule } from './backup/schedule.ts'
+import { recordJob } from './failed-jobs.ts'
 import { cleanUp } from './housekeeping.ts'
 import { onceADay } from './once-a-day.ts'
 import { warnOfDifferences } from './reports/payments/daily.ts'
@@ -19,8 +20,8 @@ export type Jobs = { stop(): Promise<void> }
 
 /**
  * Starts the server's background work: it sends email and webhooks, settles open payments, ends expired holds, compares
- * payments with Stripe once a day, makes backups and deletes expired rows. Requests do not depend on any of it. A failed job is logged and runs again at its
- * next time.
+ * payments with Stripe once a day, makes backups and deletes expired rows. Requests do not depend on any of it. A failed
+ * job is logged, shown by `shopstead health`, and runs again at its next time.
  *
  * @param openSince when the server began to accept requests, in epoch milliseconds
  */
@@ -62,7 +63,11 @@ function repeat(app: App, name: string, everyMs: number, work: (first: boolean) 
     if (busy) return
     busy = true
     running = work(first)
-      .catch((error: unknown) => app.log.error('a job failed', { job: name, error: describeError(error) }))
+      .then(() => recordJob(app, name, null))
+      .catch((error: unknown) => {
+        app.log.error('a job failed', { job: name, error: describeError(error) })
+        recordJob(app, name, describeError(error))
+      })
       .finally(() => void (busy = false))
   }
   setImmediate(() => run(true))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startMailbox } from '../support/mailbox.ts'
 import { startShop } from '../support/running-shop.ts'
-import { checkOf, production, quietShop } from './health-support.ts'
+import { checkOf, production, quietShop, serveEnded } from './health-support.ts'
 import type { Env } from './health-support.ts'
 
 async function listen(handle: RequestListener): Promise<string> {
@@ -38,6 +38,20 @@ describe('a check of the network fails', () => {
     expect(await found(-60_000)).toBe('warning')
     expect(await found(400_000)).toBe('failed')
     expect(await checkOf('clock', dataDir, stripe('http://127.0.0.1:1'))).toMatchObject({ status: 'warning' })
+  })
+
+  it('when the certificate of the public URL ends soon', async () => {
+    const dataDir = await quietShop()
+    const env = { SHOPSTEAD_PUBLIC_URL: await serveEnded(onTestFinished) }
+    const at = (time: string) => checkOf('certificate', dataDir, env, { now: () => Date.parse(time) })
+    expect(await at('2020-03-01T00:00:00Z')).toMatchObject({ status: 'ok' })
+    expect(await at('2020-03-21T00:00:00Z')).toMatchObject({
+      status: 'warning',
+      message: expect.stringMatching(/ends in 10 days, at 2020-03-31T/),
+      advice: expect.stringContaining('journalctl -u caddy')
+    })
+    expect(await at('2020-04-02T00:00:00Z')).toMatchObject({ message: expect.stringMatching(/ended at 2020-03-31T/) })
+    expect(await checkOf('certificate', dataDir)).toMatchObject({ status: 'ok' })
   })
 
   it('when the mail server is down or refuses the login', async () => {

@@ -2,16 +2,29 @@ import { join } from 'node:path'
 import type { App } from '../../app.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { listFolder } from '../../platform/list-folder.ts'
+import { fitsOldestToken } from '../../shop/accounts/email-tokens.ts'
 import { findDownloadFile } from '../../shop/benefits/download-file.ts'
 import { mediaFileNames } from '../../shop/catalog/images/media-files.ts'
 import { failed, ok, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
 
-/** Files that the data folder holds beside the database, and no backup contains. */
+/** What the data folder holds beside the database. */
 export const fileChecks: readonly Check[] = [
+  { name: 'secret of the database', run: checkSecret },
   { name: 'downloads', run: checkDownloads },
   { name: 'pictures', run: checkPictures }
 ]
+
+/** Links in emails are derived from the secret, so a stored link tells whether the database was used with another one. */
+function checkSecret({ db, keys, config }: App): Finding {
+  if (fitsOldestToken(db, keys) !== false) return ok('The secret fits the links that the shop has sent.')
+  return failed(
+    'The secret is not the one that the shop had when it sent its earlier emails: links in them do not work, and the shop does not know its payments at Stripe.',
+    config.secret === null
+      ? `Copy secret.key back to ${config.dataDir}, or run "shopstead backup restore FILE": each backup contains it. If the secret was replaced on purpose, this ends 30 days later.`
+      : 'Set SHOPSTEAD_SECRET to its earlier value. If it was replaced on purpose, this ends 30 days later.'
+  )
+}
 
 const soldFiles = rawStatement<[], { file: string }>(`
   SELECT spec ->> 'file' AS file FROM product_grants g JOIN products p ON p.id = g.product_id

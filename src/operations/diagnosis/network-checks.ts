@@ -8,6 +8,7 @@ import { MailFailure } from '../../platform/mail/message.ts'
 import { verifySmtp } from '../../platform/mail/smtp-transport.ts'
 import { events } from '../../shop/events/schema.ts'
 import { ask } from './ask.ts'
+import { checkCertificate } from './certificate.ts'
 import { failed, ok, span, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
 import { checkPublicUrl } from './public-url.ts'
@@ -31,6 +32,7 @@ const ownNetworks = [
 export const networkChecks: readonly Check[] = [
   { name: 'clock', run: checkClock },
   { name: 'public url', run: checkPublicUrl },
+  { name: 'certificate', run: checkCertificate },
   { name: 'forwarded requests', run: checkForwarding },
   { name: 'client addresses', run: checkClientAddresses },
   { name: 'smtp', run: checkSmtp }

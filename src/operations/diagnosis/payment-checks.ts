@@ -1,3 +1,4 @@
+import type Stripe from 'stripe'
 import { and, count, inArray, isNull, lt } from 'drizzle-orm'
 import type { App } from '../../app.ts'
 import { isReady } from '../../shop/payments/gateway.ts'
@@ -11,6 +12,7 @@ const stuckAfterMs = 24 * 60 * 60_000
 
 export const paymentChecks: readonly Check[] = [
   { name: 'payments', run: checkGateway },
+  { name: 'stripe account', run: checkAccount },
   ...webhookChecks,
   { name: 'open payments', run: checkOpenPayments },
   { name: 'payment warnings', run: checkWarnings }
@@ -33,6 +35,28 @@ async function checkGateway({ cards, config }: App): Promise<Finding> {
       'Check SHOPSTEAD_STRIPE_SECRET_KEY and the network.'
     )
   }
+}
+
+/** Stripe takes charges in test mode for any account, so only a live key tells whether the account is enabled. */
+async function checkAccount({ cards }: App): Promise<Finding> {
+  if (cards?.name !== 'stripe' || !isReady(cards) || !cards.livemode)
+    return ok('Not checked, because the shop has no live key of Stripe.')
+  try {
+    const account = await (await cards.client()).accounts.retrieveCurrent({}, quick)
+    return judgeAccount(account)
+  } catch (error) {
+    return ok(`Not checked: Stripe did not show the account to this key (${errorCodeOf(error)}).`)
+  }
+}
+
+function judgeAccount({ charges_enabled: charges, payouts_enabled: payouts, requirements }: Stripe.Account): Finding {
+  if (charges && payouts) return ok('Stripe accepts charges and pays out.')
+  const reason = requirements?.disabled_reason ?? null
+  const why = reason === null ? '' : ` (${reason})`
+  const advice = "Log in to Stripe's dashboard: it says what Stripe needs from you."
+  return charges
+    ? warning(`Stripe has stopped the payouts of this account${why}.`, advice)
+    : failed(`Stripe accepts no charges for this account${why}: buyers cannot pay by card.`, advice)
 }
 
 /** A test key in production gives goods away; a live key elsewhere charges real cards in trials. */

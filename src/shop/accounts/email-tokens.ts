@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, lte } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, lte } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { setBackMs } from '../../platform/clock.ts'
 import { hmac } from '../../platform/crypto/hmac.ts'
@@ -48,6 +48,12 @@ export function deriveEmailToken(
   { kind, userId, salt }: Pick<EmailTokenRow, 'kind' | 'userId' | 'salt'>
 ): string {
   return hmac(keys.emailToken, `${kind}.${userId}.${salt}`).toString('base64url')
+}
+
+/** Whether the shop's secret is still the one of the oldest stored token; undefined if none is stored. */
+export function fitsOldestToken(db: Db, keys: Pick<Keys, 'emailToken'>): boolean | undefined {
+  const oldest = db.orm.select().from(emailTokens).orderBy(asc(emailTokens.id)).limit(1).get()
+  return oldest && oldest.tokenHash === tokenHash(deriveEmailToken(keys, oldest))
 }
 
 /** The data for the link in an email; undefined when the token is used or expired, so the link would not work. */

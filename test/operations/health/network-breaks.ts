@@ -1,11 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { startShop } from '../../support/running-shop.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { byVariable, set, unset } from './break.ts'
 import type { Break } from './break.ts'
+import { serveEnded } from '../health-support.ts'
 import { listen } from './broken-shop.ts'
 
 export const networkBreaks: Break[] = [
@@ -78,13 +77,7 @@ export const networkBreaks: Break[] = [
   },
   {
     what: 'a certificate that has ended',
-    async break(world) {
-      const pem = readFileSync(new URL('./ended-certificate.pem', import.meta.url))
-      const server = createServer({ key: pem, cert: pem }, (_request, response) => response.end())
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      world.onEnd(() => void server.close())
-      set({ SHOPSTEAD_PUBLIC_URL: `https://127.0.0.1:${(server.address() as AddressInfo).port}` })(world)
-    },
+    break: async (world) => set({ SHOPSTEAD_PUBLIC_URL: await serveEnded(world.onEnd) })(world),
     check: 'public url',
     status: 'warning',
     message: /does not answer: .*certificate/i,

@@ -4,7 +4,7 @@ import { shopstead } from '../../support/command-line.ts'
 import { silent } from '../health-support.ts'
 import { byVariable, set, unset } from './break.ts'
 import type { Break } from './break.ts'
-import { soundEndpoint } from './broken-shop.ts'
+import { listen, soundEndpoint } from './broken-shop.ts'
 import type { BrokenShop } from './broken-shop.ts'
 
 export const paymentBreaks: Break[] = [
@@ -79,6 +79,24 @@ export const paymentBreaks: Break[] = [
     repair: shopsteadSetup
   },
   {
+    what: 'an account that Stripe has not enabled',
+    break: (world) => setAccount(world, { charges_enabled: false, payouts_enabled: false }),
+    check: 'stripe account',
+    status: 'failed',
+    message: /no charges for this account \(requirements\.past_due\): buyers cannot pay/,
+    advice: /Stripe's dashboard/,
+    repair: enableAccount
+  },
+  {
+    what: 'payouts that Stripe has stopped',
+    break: (world) => setAccount(world, { charges_enabled: true, payouts_enabled: false }),
+    check: 'stripe account',
+    status: 'warning',
+    message: /stopped the payouts/,
+    advice: /Stripe's dashboard/,
+    repair: enableAccount
+  },
+  {
     what: 'a payment that needs attention',
     break({ shop }) {
       const facts = { orderId: null, kind: 'dispute' as const, objectId: 'dp_1', message: 'About dp_1.' }
@@ -94,6 +112,18 @@ export const paymentBreaks: Break[] = [
     }
   }
 ]
+
+/** Only a live key tells whether an account is enabled, and the sandbox has none: this Stripe only shows the account. */
+async function setAccount(world: BrokenShop, enabled: object): Promise<void> {
+  const account = { ...enabled, requirements: { disabled_reason: 'requirements.past_due' } }
+  const origin = await listen(world.onEnd, (_request, response) => response.end(JSON.stringify(account)))
+  const live = { SHOPSTEAD_ENV: 'production', SHOPSTEAD_ALLOW_HTTP: 'true', SHOPSTEAD_STRIPE_SECRET_KEY: 'sk_live_1' }
+  set({ ...live, SHOPSTEAD_STRIPE_API_BASE: origin })(world)
+}
+
+function enableAccount(world: BrokenShop): void {
+  world.env = { ...world.soundEnv }
+}
 
 async function removeEndpoints({ stripe }: BrokenShop): Promise<void> {
   for (const { id } of (await stripe.webhookEndpoints.list()).data) await stripe.webhookEndpoints.del(id)

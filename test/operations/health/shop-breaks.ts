@@ -1,7 +1,8 @@
-import { chmodSync, chownSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { backUp } from '../../../src/operations/backup/backups.ts'
+import { readFailedJobs } from '../../../src/operations/failed-jobs.ts'
 import { openDatabase, write } from '../../../src/platform/db/database.ts'
 import { emit } from '../../../src/shop/outbox/emit.ts'
 import { setSetting, switchModule, unsetSetting } from '../../../src/shop/settings/settings.ts'
@@ -125,7 +126,49 @@ export const shopBreaks: Break[] = [
   }
 ]
 
+const secrets = new Map<BrokenShop, string>()
+
+async function restart(world: BrokenShop): Promise<void> {
+  await world.shop.stop()
+  world.shop = await world.start()
+}
+
 export const folderBreaks: Break[] = [
+  {
+    what: 'another secret key',
+    async break(world) {
+      const visitor = world.shop.visitor()
+      await visitor.register()
+      await visitor.post('/auth/forgot-password', { email: 'ada@example.com' })
+      const file = join(world.dataDir, 'secret.key')
+      secrets.set(world, readFileSync(file, 'utf8'))
+      writeFileSync(file, 'x'.repeat(43))
+    },
+    check: 'secret of the database',
+    status: 'failed',
+    message: /not the one that the shop had/,
+    advice: /Copy secret\.key back to /,
+    repair: (world) => writeFileSync(join(world.dataDir, 'secret.key'), secrets.get(world) ?? '')
+  },
+  {
+    what: 'a job of the server that fails',
+    async break(world) {
+      await world.shop.visitor().register()
+      world.shop.app.db.sqlite.exec(`
+        UPDATE sessions SET ends_at = 1;
+        CREATE TRIGGER stuck BEFORE DELETE ON sessions BEGIN SELECT RAISE(ABORT, 'stuck'); END`)
+      await restart(world)
+      await vi.waitFor(() => expect(readFailedJobs(world.dataDir)).toHaveProperty('housekeeping'), { timeout: 5_000 })
+    },
+    check: 'background work',
+    status: 'warning',
+    message: /^The job "housekeeping" failed at 20.*: .*stuck/,
+    advice: /journalctl -u shopstead -n 50.*"systemctl restart shopstead"/,
+    async repair(world) {
+      world.shop.app.db.sqlite.exec('DROP TRIGGER stuck')
+      await restart(world)
+    }
+  },
   {
     what: 'a schedule of backups that never comes',
     break: ({ shop }) =>
