@@ -45,15 +45,45 @@ describe('without script', () => {
     expect((await send('/cart/plain')).text).toMatch(
       /Cap - M \/ Blue[\s\S]*€14\.00[\s\S]*Part 0[\s\S]*Total <strong>€16\.00/
     )
-    expect((await send('/cart/plain', { 'quantity-0': '3', 'quantity-1': '4', update: '1' })).location).toBe(
+    expect((await send('/cart/plain', { 'quantity-1-2': '3', 'quantity-2': '4', update: '1' })).location).toBe(
       '/cart/plain'
     )
     const changed = (await send('/cart/plain')).text
     expect(changed).toContain('only 1 can be ordered at a time')
     expect(changed).not.toContain('name="pay"')
-    await send('/cart/plain', { remove: '0' })
-    const paid = await send('/cart/plain', { 'quantity-0': '4', pay: '1' })
+    await send('/cart/plain', { remove: '1-2' })
+    const paid = await send('/cart/plain', { 'quantity-2': '4', pay: '1' })
     expect([paid.status, paid.location]).toEqual([303, expect.stringContaining('/checkout/')])
+  })
+
+  it('a form of the cart changes only the lines that it shows, also after another tab has changed the cart', async () => {
+    const { send, cookies } = browser()
+    for (const slug of ['p0', 'p1', 'p2']) await send('/cart', { slug, quantity: '1' })
+    const stale = (await send('/cart/plain')).text
+    const names = [...stale.matchAll(/name="(quantity-[\d-]+)"/g)].map(([, name = '']) => name)
+    const removals = [...stale.matchAll(/name="remove" value="([\d-]+)"/g)].map(([, name = '']) => name)
+    expect([names, removals]).toEqual([
+      ['quantity-2', 'quantity-3', 'quantity-4'],
+      ['2', '3', '4']
+    ])
+    await send('/cart/plain', { remove: '2' })
+    await send('/cart/plain', { 'quantity-2': '9', 'quantity-3': '2', 'quantity-4': '3', update: '1' })
+    expect(cookies.get('shopstead_cart')).toBe('3x2.4x3')
+    await send('/cart/plain', { remove: '2' })
+    expect(cookies.get('shopstead_cart')).toBe('3x2.4x3')
+  })
+
+  it('the cart of a customer has the links of a customer in its header', async () => {
+    const { send } = browser()
+    const logIn = /<a href="\/login" data-signed="out">/
+    expect((await send('/cart/plain')).text).toMatch(logIn)
+    const form = { displayName: 'Cy', email: 'cy@example.com', acceptTerms: 'on', password: 'tidal-basalt-93' }
+    await send('/register', form)
+    expect((await send('/cart/plain')).text).not.toMatch(logIn)
+    await send('/cart', { slug: 'p0', quantity: '1' })
+    const page = (await send('/cart/plain')).text
+    expect(page).not.toMatch(logIn)
+    expect(page).toMatch(/<a href="\/orders" data-signed="in">/)
   })
 
   it('a combination that does not exist and a cart that is full are told', async () => {
@@ -151,7 +181,7 @@ describe('without script', () => {
       expect((await send(path)).text).toContain(`http-equiv="refresh" content="0; url=${path}/plain"`)
     expect((await send('/orders/plain')).text).toContain('Your orders will appear here.')
     await send('/cart', { slug: 'p1', quantity: '1' })
-    const paid = await send('/cart/plain', { 'quantity-0': '1', pay: '1' })
+    const paid = await send('/cart/plain', { pay: '1' })
     const [, token = ''] = /\/checkout\/([\w-]+)/.exec(paid.location ?? '') ?? []
     const [, id = ''] = /href="\/orders\/(\d+)\/plain">Order \d+/.exec((await send('/orders/plain')).text) ?? []
     expect(await send(`/orders/${id}/plain`)).toMatchObject({ status: 303, location: `/checkout/done/${token}` })
@@ -174,7 +204,7 @@ describe('without script', () => {
   it('the cart is emptied when its order is paid, and not by a later visit', async () => {
     const { send, cookies } = browser()
     await send('/cart', { slug: 'p0', quantity: '1' })
-    const sent = await send('/cart/plain', { 'quantity-0': '1', pay: '1' })
+    const sent = await send('/cart/plain', { pay: '1' })
     const [, token = ''] = /\/checkout\/([\w-]+)/.exec(sent.location ?? '') ?? []
     const back = `/thanks/plain?orderToken=${token}&result=success`
     expect(await send(back)).toMatchObject({ status: 303, location: `/checkout/done/${token}` })

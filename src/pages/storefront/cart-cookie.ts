@@ -17,11 +17,14 @@ export function parseCart(text: string | undefined): CartItem[] {
   return items.slice(0, limits.lines)
 }
 
+/** Names what a line sells, in the cookie and in forms: `15-3` is variation 3 of product 15. */
+export function nameOf({ productId, variationId }: { productId: number; variationId?: number | null }): string {
+  return variationId == null ? String(productId) : `${productId}-${variationId}`
+}
+
 /** The Set-Cookie header of a cart. Scripts read it, too. */
 export function setCart(items: readonly CartItem[], { publicUrl }: { publicUrl: string }): string {
-  const text = items.map(({ productId, variationId, quantity }) => {
-    return `${productId}${variationId === undefined ? '' : `-${variationId}`}x${quantity}`
-  })
+  const text = items.map((item) => `${nameOf(item)}x${item.quantity}`)
   const secure = publicUrl.startsWith('https:') ? '; Secure' : ''
   return `${cartCookie}=${text.join('.')}; Path=/; Max-Age=2592000; SameSite=Lax${secure}`
 }

@@ -1,6 +1,6 @@
 import { ShopError } from '../../client/client.ts'
 import type { Product } from '../../client/api-types.ts'
-import { limits, cartCookie, parseCart, setCart, withItem } from './cart-cookie.ts'
+import { limits, cartCookie, nameOf, parseCart, setCart, withItem } from './cart-cookie.ts'
 import type { CartItem } from './cart-cookie.ts'
 import { toPicture } from './card.ts'
 import { money } from './money.ts'
@@ -44,13 +44,16 @@ export async function showPlainCart(visit: Visit): Promise<Shown> {
   return plainCart(visit, items, null)
 }
 
-/** Changes the cart without script, or takes it to the payment page, which asks for email and address. */
+/**
+ * Changes the cart without script, or takes it to the payment page, which asks for email and address. Another tab may have
+ * changed the cart since the form was shown: only the lines that the form names change.
+ */
 export async function changePlainCart(visit: Visit): Promise<Shown> {
   const { client, site } = visit
   const form = await visit.form()
-  const changed = parseCart(visit.cookie(cartCookie)).flatMap((item, index) => {
-    if (form.get('remove') === String(index)) return []
-    return [{ ...item, quantity: quantityOf(form.get(`quantity-${index}`) ?? String(item.quantity)) }]
+  const changed = parseCart(visit.cookie(cartCookie)).flatMap((item) => {
+    if (form.get('remove') === nameOf(item)) return []
+    return [{ ...item, quantity: quantityOf(form.get(`quantity-${nameOf(item)}`) ?? String(item.quantity)) }]
   })
   const cookies = [setCart(changed, site)]
   if (!form.has('pay') || changed.length === 0) return { redirect: '/cart/plain', cookies }
@@ -75,10 +78,12 @@ function keyOf(form: URLSearchParams): string {
 async function plainCart({ client, site }: Visit, items: CartItem[], error: string | null): Promise<Shown> {
   const { t } = site
   const title = t('yourCart')
+  const { userLoggedIn: isSignedIn } = await client.get('/nonce')
   if (items.length === 0)
-    return { template: 'plain-cart', title, data: { lines: [], total: '', error, payable: false, key: '' } }
+    return { template: 'plain-cart', title, data: { isSignedIn, lines: [], total: '', error, payable: false, key: '' } }
   const quote = await client.post('/store/quote', { items })
   const lines = quote.lines.map((line) => ({
+    item: nameOf(line),
     name: line.name ?? t('noLongerSold'),
     quantity: line.quantity,
     total: money(line.total, site),
@@ -86,6 +91,7 @@ async function plainCart({ client, site }: Visit, items: CartItem[], error: stri
     problem: line.problem?.message ?? null
   }))
   const data = {
+    isSignedIn,
     lines,
     total: money(quote.total, site),
     error,
