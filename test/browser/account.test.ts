@@ -22,6 +22,7 @@ test('a new account logs in once its email is verified by the link in the messag
   await page.getByLabel('Password').fill('tidal-basalt-93')
   await page.getByRole('button', { name: 'Create my account' }).click()
   await page.getByRole('heading', { name: 'Almost there' }).waitFor()
+  expect(await page.title()).toMatch(/^Almost there · /)
   await look(page, 'register-sent')
 
   await page.goto(`${shop.url}/login`)

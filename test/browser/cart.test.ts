@@ -210,6 +210,28 @@ test('reloading the page keeps what was typed, but not a password', async () => 
   expect(JSON.stringify(await page.evaluate('({ ...sessionStorage, ...localStorage })'))).not.toContain('tidal-basalt')
 })
 
+test('an order without an answer keeps its key in the browser, but not the password of the new account', async () => {
+  const { page } = await newVisitor(browser)
+  const keys = new Set<string | undefined>()
+  await page.route('**/store/checkout-session', (route) => {
+    keys.add(route.request().headers()['idempotency-key'])
+    return route.abort()
+  })
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  await page.getByLabel('Email for the receipt').fill('guest@example.com')
+  await page.getByLabel('Create an account for me').check()
+  await page.getByLabel('Password').fill('tidal-basalt-93')
+  await fillAddress(page)
+  for (let times = 0; times < 2; times += 1) {
+    await page.getByRole('button', { name: 'Go to payment' }).click()
+    await page.getByRole('alert').waitFor()
+  }
+  const stored = JSON.stringify(await page.evaluate('({ ...sessionStorage, ...localStorage })'))
+  expect(stored).toContain('shopstead.checkout')
+  expect(stored).not.toContain('tidal-basalt')
+  expect(keys.size).toBe(1)
+})
+
 test('the address has the fields of its country, and errors at their fields', async () => {
   const { page, complaints } = await newVisitor(browser, { locale: 'de-DE' })
   await addToCart(page, shop.url, 'beeswax-pillar')

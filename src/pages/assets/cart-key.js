@@ -2,7 +2,7 @@ const stored = 'shopstead.checkout'
 
 /** A purchase that is sent twice is one purchase: it keeps its key until the service has given a final answer. */
 export function keyFor(body) {
-  const text = JSON.stringify(body)
+  const text = textOf(body)
   const last = lastSent()
   if (last.text === text) return last.key
   const key = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
@@ -12,11 +12,16 @@ export function keyFor(body) {
 
 /** Whether the same purchase was sent before and got no final answer. */
 export function isUnanswered(body) {
-  return lastSent().text === JSON.stringify(body)
+  return lastSent().text === textOf(body)
 }
 
 export function forgetKey() {
   sessionStorage.removeItem(stored)
+}
+
+/** The browser must not store the password of a new account. */
+function textOf(body) {
+  return JSON.stringify(body, (name, value) => (name === 'password' ? undefined : value))
 }
 
 function lastSent() {

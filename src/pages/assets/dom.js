@@ -96,6 +96,7 @@ export function message(title, text, ...links) {
 /** Replaces the form of a page and its heading by a message, as the page without script does. */
 export function replaceForm(title, text, ...links) {
   find('.sheet').replaceChildren(h('h1', {}, title), ...textAndLinks(text, links))
+  document.title = `${title} · ${find('.brand').textContent}`
   find('main').focus()
 }
 
