@@ -86,6 +86,7 @@ export async function buy(form: { terms: boolean }) {
   const handoff = await shop.checkout({ items: [], strategy: 'token_handoff', returnUrl: '', paymentToken: '' })
   return redirect.checkoutUrl + handoff.paymentStatus
 }
+export const words: Partial<Record<ErrorCode, string>> = { RATE_LIMITED: 'Try again later.', NO_ANSWER: 'No connection.' }
 export function explain(error: unknown): string | undefined {
   if (isShopError(error, 'RATE_LIMITED')) return error.details.bucket
   if (isShopError(error, 'VALIDATION_FAILED')) return error.details.fieldErrors['email']?.[0]
@@ -93,11 +94,13 @@ export function explain(error: unknown): string | undefined {
   if (error instanceof ShopError && error.is('PAYLOAD_TOO_LARGE')) return String(error.details.limitBytes)
 }`
   const wrong = `import { createClient } from 'shopstead/client'
+import type { ErrorCode } from 'shopstead/client'
 const shop = createClient()
 shop.get('/stor/products')
 shop.checkout({ items: [{ productId: 1 }] })
 shop.checkout({ items: [] }).then(({ paymentStatus }) => paymentStatus)
-export {}`
+export const words: Record<ErrorCode, string> = { RATE_LIMITED: 'Try again later.', NO_ANSWER: 'No connection.' }
+export const code: ErrorCode = 'RATE_LIMITTED'`
 
   it.each([
     { strict: true, resolution: 'nodenext' },
@@ -107,9 +110,11 @@ export {}`
   ] as const)('compiles for a site that has the package installed: %o', (settings) => {
     expect(scripts.length).toBeGreaterThan(4)
     expect(compileErrors({ ...snippets, 'site.ts': site, 'wrong.ts': wrong }, settings)).toEqual([
-      expect.stringMatching(/^wrong\.ts:3 /),
       expect.stringMatching(/^wrong\.ts:4 /),
-      expect.stringMatching(/^wrong\.ts:5 /)
+      expect.stringMatching(/^wrong\.ts:5 /),
+      expect.stringMatching(/^wrong\.ts:6 /),
+      expect.stringMatching(/^wrong\.ts:7 .*missing the following properties.*AFFILIATE_EXISTS/),
+      expect.stringMatching(/^wrong\.ts:8 /)
     ])
   })
 })
