@@ -57,6 +57,18 @@ test('a product that was sold out meanwhile says so on its line, costs nothing, 
   expect(complaints).toEqual([])
 })
 
+test.each([390, 1280])('a cart that fills itself does not move what a buyer sees, %i pixels wide', async (width) => {
+  const { page } = await newVisitor(browser, { viewport: { width, height: 844 } })
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  await page.addInitScript(`globalThis.shift = 0
+    const add = (list) => { for (const { value } of list.getEntries()) globalThis.shift += value }
+    new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true })`)
+  await page.reload()
+  await page.getByLabel('Country').waitFor()
+  await page.locator('.totals .tax').waitFor()
+  expect(await page.evaluate('globalThis.shift')).toBeLessThan(0.01)
+})
+
 test('the total with a coupon is known before the order', async () => {
   const { page, complaints } = await newVisitor(browser)
   await addToCart(page, shop.url, 'beeswax-pillar')
