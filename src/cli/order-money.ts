@@ -5,6 +5,7 @@ import { getOrder } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/rows.ts'
 import { cancelUnpaidOrders, findUnpaidOrders } from '../shop/payments/cancel-unpaid.ts'
 import { cancelOrder } from '../shop/payments/end-hold.ts'
+import { adoptPayment, describeLostPayment, getLostPayment, refundLostPayment } from '../shop/payments/lost-payment.ts'
 import { markPaid } from '../shop/payments/mark-paid.ts'
 import { isRefundOpen, planRefund, refundOrder } from '../shop/payments/refund.ts'
 import { acceptPayment, describePayment, findUncountedPayment } from '../shop/payments/uncounted-payment.ts'
@@ -18,7 +19,8 @@ import type { Work } from './run.ts'
 
 type SureOptions = { yes?: boolean }
 type CancelOptions = SureOptions & { unpaid?: true; olderThan?: string; emailDomain?: string }
-type RefundOptions = SureOptions & { amount?: string; byHand?: boolean }
+type PaidOptions = SureOptions & { payment?: string }
+type RefundOptions = SureOptions & { amount?: string; byHand?: boolean; payment?: string }
 
 const yes = ['--yes', 'do not ask for confirmation'] as const
 
@@ -29,7 +31,7 @@ export function defineMoney(group: ShopCommand): void {
     'paid <id>',
     'record that the money has arrived: by transfer, in cash, or late',
     'orders paid 12'
-  )
+  ).option('--payment <pi_…>', 'the payment at the gateway of an order that a restore lost and you have entered again')
   runs(paid.option(...yes), 'migrated', recordPayment)
   const cancel = addCommand(
     group,
@@ -43,19 +45,21 @@ export function defineMoney(group: ShopCommand): void {
   runs(cancel.option(...yes), 'migrated', cancelOneOrAll)
   const refund = addCommand(
     group,
-    'refund <id>',
+    'refund [id]',
     'refund the rest of an order, or a part',
     'orders refund 12 --amount 5.50'
   )
     .option('--amount <n>', "refund this part, in the order's currency")
     .option('--by-hand', 'only record that you returned the money yourself; ask no gateway')
+    .option('--payment <pi_…>', 'refund the payment of an order that a restore lost, instead of an order')
   runs(refund.option(...yes), 'migrated', refundOne)
 }
 
 /** A payment that the gateway has is recorded as it was paid; without one, the money arrived by hand. */
-async function recordPayment(work: Work<SureOptions>, text: string): Promise<Answer> {
+async function recordPayment(work: Work<PaidOptions>, text: string): Promise<Answer> {
   const { app, now } = work
   const id = parseId(text)
+  if (work.options.payment !== undefined) return adopt(work, id, work.options.payment)
   const payment = await findUncountedPayment(app, id)
   if (payment === undefined) {
     markPaid(app.db, id, by, now)
@@ -66,6 +70,15 @@ async function recordPayment(work: Work<SureOptions>, text: string): Promise<Ans
     await confirmOrRefuse(work.terminal, `${found} Record it as the payment of this order?`, work.options)
   await acceptPayment(app, payment, by)
   return answer(app, id, { lines: [found] })
+}
+
+async function adopt({ app, options, terminal }: Work<PaidOptions>, id: number, intentId: string): Promise<Answer> {
+  const payment = await getLostPayment(app, intentId)
+  const found = describeLostPayment(app, id, payment)
+  if (payment.state.amountMinor !== getOrder(app.db, id).totalMinor)
+    await confirmOrRefuse(terminal, `${found} Record it as the payment of this order?`, options)
+  await adoptPayment(app, id, payment, by)
+  return answer(app, id, { lines: [found, `Order ${id} is recorded as paid.`] })
 }
 
 async function cancelOneOrAll(work: Work<CancelOptions>, text: string | undefined): Promise<Answer> {
@@ -104,7 +117,11 @@ async function cancelUnpaid(work: Work<CancelOptions>): Promise<Answer> {
   return { json: report, human: [`${countOf(report.cancelled.length, 'order')} cancelled`, ...failed] }
 }
 
-async function refundOne({ app, options, terminal }: Work<RefundOptions>, text: string): Promise<Answer> {
+async function refundOne(work: Work<RefundOptions>, text: string | undefined): Promise<Answer> {
+  const { app, options, terminal } = work
+  if (options.payment !== undefined && text === undefined) return refundLost(work, options.payment)
+  if (text === undefined || options.payment !== undefined)
+    throw new AppError('USAGE', 'Give the number of an order, or --payment with the payment of a lost order.')
   const id = parseId(text)
   const { currency, email } = getOrder(app.db, id)
   const amountMinor = options.amount === undefined ? undefined : toMinor(options.amount, currency)
@@ -125,4 +142,16 @@ async function refundOne({ app, options, terminal }: Work<RefundOptions>, text: 
     by_hand: `Pay this back yourself: ${amount} to ${plain(email ?? 'the buyer')}, order ${id}. It is recorded as refunded.`
   }
   return answer(app, id, { json: { refund }, lines: [done[plan.way]] })
+}
+
+async function refundLost({ app, options, terminal }: Work<RefundOptions>, intentId: string): Promise<Answer> {
+  if (options.amount !== undefined || options.byHand)
+    throw new AppError('USAGE', 'The payment of a lost order is refunded as a whole: leave out --amount and --by-hand.')
+  const payment = await getLostPayment(app, intentId)
+  const { amountMinor, currency } = payment.state
+  const amount = formatMoney(amountMinor, currency)
+  await confirmOrRefuse(terminal, `Refund ${amount} of ${intentId}, whose order is lost?`, options)
+  await refundLostPayment(app, payment, by)
+  const refund = { payment: intentId, amount: toMajor(amountMinor, currency), currency, way: 'gateway' }
+  return { json: { refund }, human: `Refunded ${amount} of ${intentId}.` }
 }

@@ -6,6 +6,7 @@ import type { Effect, GatewayEvent } from './gateway-event.ts'
 import { applyRefunds, refundsOf } from './gateway-refunds.ts'
 import { idOf } from './gateway-state.ts'
 import { lookUp, unlessMissing } from './look-up.ts'
+import { warnOfLostOrder } from './lost-payment.ts'
 import { ownership } from './metadata.ts'
 import { findPayment } from './payment-of-intent.ts'
 import type { Payment } from './payment-of-intent.ts'
@@ -80,11 +81,16 @@ async function unknownObject(
     : () => 'ignored'
 }
 
-/** A payment that this shop started but does not know: its database was restored from before the order. */
-function lostOrder({ id: objectId }: { id: string }, orderId: string): Effect {
-  const message = `${objectId} pays order ${orderId} of this shop, which is not in its database. Was an older backup restored? Refund the payment in Stripe's dashboard, or record the order again.`
+/**
+ * A payment that this shop started but does not know: its database was restored from before the order. A page and its
+ * intent are one charge, named by the intent; what is not paid does not matter.
+ */
+function lostOrder(object: Stripe.Checkout.Session | Stripe.PaymentIntent, orderId: string): Effect | undefined {
+  const isPaid = object.object === 'payment_intent' ? object.status === 'succeeded' : object.payment_status === 'paid'
+  const objectId = object.object === 'payment_intent' ? object.id : (idOf(object.payment_intent) ?? object.id)
+  if (!isPaid) return undefined
   return (unit) => {
-    warn(unit, { orderId: null, kind: 'foreign_object', objectId, message })
+    warnOfLostOrder(unit, objectId, orderId)
     return 'ignored'
   }
 }

@@ -161,7 +161,12 @@ describe('an event of other software on the same Stripe account', () => {
     const { id } = await foreignIntent({ shopstead_shop: shopId, shopstead_order: '4711', shopstead_attempt: 'lost' })
     expect(await hear('payment_intent.succeeded', { id })).toBe('ignored')
     expect(warnings()).toMatchObject([
-      { orderId: null, kind: 'foreign_object', objectId: id, message: expect.stringContaining('pays order 4711') }
+      {
+        orderId: null,
+        kind: 'foreign_object',
+        objectId: id,
+        message: expect.stringContaining('order 4711 of this shop')
+      }
     ])
   })
 

@@ -1,0 +1,113 @@
+import type Stripe from 'stripe'
+import { AppError } from '../../errors.ts'
+import { formatMoney } from '../../platform/money.ts'
+import type { ShopContext } from '../context.ts'
+import { getOrder } from '../orders/find.ts'
+import { takePaidTotal } from '../orders/reprice-order.ts'
+import { createAttempt, findAttemptByToken, updateAttempt } from './attempts.ts'
+import { readGatewayError } from './gateway-failure.ts'
+import { stateOfIntent } from './gateway-state.ts'
+import type { GatewayState } from './gateway-state.ts'
+import { readyGateway } from './gateway.ts'
+import { unlessMissing } from './look-up.ts'
+import { ownership } from './metadata.ts'
+import { applyGatewayState } from './settle.ts'
+import { runUnitOfWork } from './unit-of-work.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
+import { resolveWarning, warn } from './warnings.ts'
+
+/** A payment that this shop started for an order that its database lost in a restore. */
+export type LostPayment = { state: GatewayState; token: string }
+
+/** Warns of a payment whose order was lost: the buyer was charged, and only the operator knows what for. */
+export function warnOfLostOrder(unit: UnitOfWork, objectId: string, orderId: string): void {
+  const advice = objectId.startsWith('pi_')
+    ? `Enter the order again ("shopstead orders create") and run "shopstead orders paid ID --payment ${objectId}" with its number, or return the money with "shopstead orders refund --payment ${objectId}".`
+    : "Refund the payment in Stripe's dashboard, or record the order again."
+  const message = `${objectId} was paid for an order ${orderId} of this shop that is not in its database: an earlier state of it was restored. Another order may have that number now. ${advice}`
+  warn(unit, { orderId: null, kind: 'foreign_object', objectId, message })
+}
+
+/**
+ * The payment of a lost order, from the gateway.
+ *
+ * @param intentId the PaymentIntent that a warning names
+ * @throws AppError NOT_FOUND when the gateway does not know it; CONFLICT when it is not paid, when the shop knows the order
+ *   that it pays, or when it is not a payment of this shop
+ */
+export async function getLostPayment(shop: ShopContext, intentId: string): Promise<LostPayment> {
+  const stripe = await readyGateway(shop).client()
+  const expand = ['payment_method']
+  const intent = await ask(intentId, unlessMissing(stripe.paymentIntents.retrieve(intentId, { expand })))
+  if (intent === undefined) throw new AppError('NOT_FOUND', `The gateway does not know the payment ${intentId}.`)
+  const owner = ownership(shop, intent.metadata)
+  if (!owner?.isNamed) throw new AppError('CONFLICT', `${intentId} is not a payment of this shop.`)
+  const known = findAttemptByToken(shop.db, owner.token)
+  if (known !== undefined) throw new AppError('CONFLICT', `${intentId} is the payment of order ${known.orderId}.`)
+  const state = stateOfIntent(intent)
+  if (state.verdict !== 'paid') throw new AppError('CONFLICT', `${intentId} is not paid (${state.status}).`)
+  return { state, token: owner.token }
+}
+
+/** What was paid and what the order costs, for the operator. */
+export function describeLostPayment({ db }: ShopContext, orderId: number, { state }: LostPayment): string {
+  const { totalMinor, currency } = getOrder(db, orderId)
+  const paid = formatMoney(state.amountMinor, state.currency)
+  return `${state.objectId} paid ${paid}. The total of order ${orderId} is ${formatMoney(totalMinor, currency)}.`
+}
+
+/**
+ * Records the payment of a lost order as the payment of an unpaid order, whose total becomes what was paid.
+ *
+ * @throws AppError CONFLICT for an order that is paid, and for another currency; as applyGatewayState
+ */
+export async function adoptPayment(
+  shop: ShopContext,
+  orderId: number,
+  { state, token }: LostPayment,
+  by: string
+): Promise<void> {
+  const { name, livemode } = readyGateway(shop)
+  await runUnitOfWork(shop, by, (unit) => {
+    const { tx, now } = unit
+    const order = getOrder(tx, orderId)
+    if (order.paidAt !== null) throw new AppError('CONFLICT', `Order ${orderId} is paid already.`)
+    if (order.currency !== state.currency)
+      throw new AppError(
+        'CONFLICT',
+        `${state.objectId} is in ${state.currency}, and order ${orderId} in ${order.currency}.`
+      )
+    const same = order.totalMinor === state.amountMinor
+    const priced = same ? order : takePaidTotal(tx, order, state.amountMinor, now)
+    const { id } = createAttempt(tx, priced, { gateway: name, kind: 'payment_intent', livemode }, now)
+    // Refunds and disputes of the payment find the order by this token.
+    updateAttempt(tx, id, { token, objectId: state.objectId }, now)
+    applyGatewayState(unit, id, state)
+    resolveWarning(unit, 'foreign_object', state.objectId)
+  })
+}
+
+/**
+ * Returns the payment of a lost order to its buyer, as a whole. Repeated, it is the same refund.
+ *
+ * @throws AppError CONFLICT when the gateway refuses; DEPENDENCY_UNAVAILABLE when it does not answer
+ */
+export async function refundLostPayment(shop: ShopContext, { state }: LostPayment, by: string): Promise<void> {
+  const { objectId } = state
+  const stripe: Stripe = await readyGateway(shop).client()
+  const idempotencyKey = `refund-lost-${objectId}`
+  await ask(objectId, stripe.refunds.create({ payment_intent: objectId }, { idempotencyKey }))
+  await runUnitOfWork(shop, by, (unit) => resolveWarning(unit, 'foreign_object', objectId))
+}
+
+async function ask<T>(objectId: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (cause) {
+    const { kind, temporary, error } = readGatewayError(cause)
+    if (kind === 'unknown' || temporary)
+      throw new AppError('DEPENDENCY_UNAVAILABLE', 'The gateway does not answer. Try again in a minute.', {}, { cause })
+    const why = error.message || error.type
+    throw new AppError('CONFLICT', `The gateway refused the request about ${objectId}: ${why}`, {}, { cause })
+  }
+}
