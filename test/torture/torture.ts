@@ -27,6 +27,7 @@ import { NotSupported } from './part.ts'
 import type { Trial, Part } from './part.ts'
 import { quotes } from './quotes.ts'
 import { races } from './races.ts'
+import { replica } from './replica.ts'
 import { soak } from './soak.ts'
 import { storage } from './storage.ts'
 import { taxes } from './taxes.ts'
@@ -34,6 +35,7 @@ import { tornLog } from './torn-log.ts'
 
 const parts: readonly Part[] = [
   crash,
+  replica,
   durability,
   tornLog,
   storage,
