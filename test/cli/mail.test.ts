@@ -1,4 +1,7 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { overrideFolder } from '../../src/shop/mailer/overrides.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import { sendAll } from '../shop/mailer/support.ts'
 import { draft, line, makeProduct, move, place } from '../shop/orders/support.ts'
@@ -39,4 +42,24 @@ it('a test email says how it left, or why it did not', async () => {
   const failed = await shopstead(shop.dataDir, ['mail', 'test', 'me@shop.example', '--json'], { env })
   expect(failed).toMatchObject({ code: 69, json: { error: { code: 'DEPENDENCY_UNAVAILABLE' } } })
   expect((await shopstead(shop.dataDir, ['mail', 'test', 'me'])).code).toBe(1)
+})
+
+it('a preview shows the file that replaces an email, and the address of the site’s own page', async () => {
+  using shop = openTestShop()
+  const folder = overrideFolder(shop.dataDir)
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'reset_password.txt'), 'Ahoy! {{link}}')
+  writeFileSync(join(folder, 'verify_email.txt'), 'Ahoy without a link!')
+  const page = 'https://www.example.com/new-password?token={token}'
+  await shopstead(shop.dataDir, ['settings', 'set', 'emails.resetUrl', page])
+  await shopstead(shop.dataDir, ['settings', 'set', 'emails.verifyUrl', page.replace('new-password', 'verify')])
+  const html = join(shop.dataDir, 'reset.html')
+  const shown = await shopstead(shop.dataDir, ['mail', 'preview', 'reset_password', '--html', html])
+  const link = 'https://www.example.com/new-password?token=a-sample-token'
+  expect(shown.stdout).toContain(`Ahoy! ${link}\nFrom your file reset_password.txt.`)
+  expect(readFileSync(html, 'utf8')).toContain(`href="${link}"`)
+  const refused = await shopstead(shop.dataDir, ['mail', 'preview', 'verify_email'])
+  expect(refused.stdout).toContain('https://www.example.com/verify?token=a-sample-token')
+  expect(refused.stdout).toContain('Your file verify_email.txt is not used: it lacks the link')
+  expect((await shopstead(shop.dataDir, ['mail', 'preview', 'recipt'])).code).toBe(1)
 })
