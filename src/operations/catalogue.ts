@@ -5,6 +5,7 @@ import type { Db, Tx } from '../platform/db/database.ts'
 import { isStorageError } from '../platform/db/storage-errors.ts'
 import { applyCampaigns, applyPlans } from '../shop/benefits/plans.ts'
 import { applyCatalogFile } from '../shop/catalog/apply-catalog.ts'
+import { CategoryTree, hasStaleProducts } from '../shop/catalog/category-tree.ts'
 import { sumCounts } from '../shop/catalog/changes.ts'
 import type { Change, CountsByKind } from '../shop/catalog/changes.ts'
 import { emptyLists } from '../shop/catalog/import/format.ts'
@@ -49,9 +50,10 @@ export async function importCatalogue(
   options: ImportOptions,
   now: number
 ): Promise<AppliedCatalogue> {
-  const apply = (part: CatalogFile) => (tx: Tx) =>
-    applyCatalogue(shop, tx, part, { keepStock: options.withStock !== true }, now)
-  const rehearsed = rehearse(shop.db, (copy) => write(copy, apply(file)))
+  const keepStock = options.withStock !== true
+  const apply = (part: CatalogFile, updatesLater: boolean) => (tx: Tx) =>
+    applyCatalogue(shop, tx, part, { keepStock, updatesLater }, now)
+  const rehearsed = rehearse(shop.db, (copy) => write(copy, apply(file, false)))
   if (options.dryRun === true) return rehearsed
   const applied: AppliedCatalogue[] = []
   let done = 0
@@ -60,16 +62,27 @@ export async function importCatalogue(
     for (const part of inBatches(file)) {
       stop?.signal.throwIfAborted()
       const startedAt = performance.now()
-      applied.push(writeUnsynced(shop.db, apply(part)))
+      applied.push(writeUnsynced(shop.db, apply(part, true)))
       done += part.products.length
       options.onProgress?.(done)
       await pause(performance.now() - startedAt)
+      await updateCategories(shop.db, stop?.signal)
     }
   } catch (cause) {
     throw stoppedAfter(done, file, cause)
   }
   syncWrites(shop.db)
   return { counts: sumCounts(applied.map(({ counts }) => counts)), changes: applied.flatMap(({ changes }) => changes) }
+}
+
+/** Updates the products of renamed and moved categories, in transactions like those of the import. */
+async function updateCategories(db: Db, signal: AbortSignal | undefined): Promise<void> {
+  while (hasStaleProducts(db)) {
+    signal?.throwIfAborted()
+    const startedAt = performance.now()
+    writeUnsynced(db, (tx) => new CategoryTree(tx).updateProducts(importBatch))
+    await pause(performance.now() - startedAt)
+  }
 }
 
 function rehearse<T>(db: Db, work: (copy: Db) => T): T {
@@ -118,13 +131,14 @@ function isAbort(error: unknown): boolean {
  * file, in one transaction.
  *
  * @param options.keepStock existing products keep their stock, so that seeding again does not undo sales
+ * @param options.updatesLater leaves the products of renamed and moved categories to `updateCategories`
  * @throws AppError VALIDATION_FAILED or CONFLICT for an invalid file
  */
 export function applyCatalogue(
   shop: ShopContext,
   tx: Tx,
   file: CatalogFile,
-  options: { keepStock: boolean },
+  options: { keepStock: boolean; updatesLater?: boolean },
   now: number
 ): AppliedCatalogue {
   const plans = applyPlans(tx, file.plans)

@@ -6,6 +6,7 @@ import { openDatabase } from '../../src/platform/db/database.ts'
 import type { Db } from '../../src/platform/db/database.ts'
 import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
 import type { ReadOptions } from '../../src/shop/catalog/import/read-file.ts'
+import { findProducts } from '../../src/shop/catalog/search/find-products.ts'
 import { productBySlug, variationsOfProduct } from '../../src/shop/catalog/stored-product.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import type { TestShop } from '../support/shop-context.ts'
@@ -111,6 +112,35 @@ it('an import that is interrupted says where it stopped, and continues there', a
   })
   expect(countProducts(shop.db)).toBe(50)
   expect((await run(shop, products(60))).counts['products']).toEqual({ created: 10, updated: 0, unchanged: 50 })
+})
+
+it('the products of a renamed and moved category are updated 5 at a time, also after an interruption', async () => {
+  const shop = openShop()
+  const light = (name: string, parent?: string) => ({
+    slug: 'light',
+    name,
+    ...(parent === undefined ? {} : { parent })
+  })
+  const lit = products(22).map((product) => ({ ...product, categories: ['light'] }))
+  await run(shop, { categories: [light('Light')], products: lit })
+  const found = (query: object): number => findProducts(shop.db, { ...query, page: 1, perPage: 100 }, 0).total
+  const counts = () => [found({ text: 'lantern' }), found({ text: 'light' }), found({ category: 'home' })]
+  expect(counts()).toEqual([0, 22, 0])
+
+  const { signal } = new AbortController()
+  let asked = 0
+  // It is asked before the categories, and then before each transaction with products of the category.
+  signal.throwIfAborted = () => {
+    asked += 1
+    if (asked === 4) throw new DOMException('Stopped.', 'AbortError')
+  }
+  const renamed = { categories: [{ slug: 'home', name: 'Home' }, light('Lanterns', 'home')], products: [] }
+  const interruption = () => ({ signal, [Symbol.dispose]: () => undefined })
+  await expect(run(shop, renamed, { interruption })).rejects.toMatchObject({ code: 'CONFLICT' })
+  expect(counts()).toEqual([10, 12, 10])
+  await run(shop, renamed)
+  expect(counts()).toEqual([22, 0, 22])
+  expect((await run(shop, lit)).counts['products']).toMatchObject({ unchanged: 22 })
 })
 
 it('an import keeps the stock of existing products, and sets it if asked to', async () => {

@@ -25,6 +25,8 @@ export type ApplyOptions = {
   urlOf?: (slug: string) => string
   /** The folder of the import file, for pictures with a path relative to it. */
   folder?: string | undefined
+  /** Leaves the products of renamed and moved categories to `updateProducts` of `CategoryTree`. */
+  updatesLater?: boolean | undefined
 }
 
 const insertProduct = insertStatement(products)
@@ -42,7 +44,7 @@ export class ApplyRun {
     this.tx = tx
     this.options = options
     this.now = now
-    this.categories = new CategoryTree(tx)
+    this.categories = new CategoryTree(tx, options)
   }
 
   /** The position of an entry, or the one after the highest so far. */

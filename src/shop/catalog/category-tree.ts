@@ -17,6 +17,12 @@ type CategoryRow = typeof categories.$inferSelect
 const deletePlaces = rawStatement<[number]>('DELETE FROM product_categories WHERE product_id = ?')
 const insertPlace = insertStatement(productCategories)
 
+const nextProducts = rawStatement<[number, number, number], number>(
+  'SELECT product_id FROM product_categories WHERE category_id = ? AND product_id > ? ORDER BY product_id LIMIT ?'
+)
+/** So many products that a category is updated at once. */
+const wholeCategory = 2 ** 31
+
 /** What separates the levels of a category in a file: `Clothing > Shirts`. */
 const levels = ' > '
 
@@ -28,9 +34,12 @@ export class CategoryTree {
   readonly #tx: Tx
   readonly #byId: Map<number, CategoryRow>
   readonly #bySlug: Map<string, CategoryRow>
+  readonly #updatesLater: boolean
 
-  constructor(tx: Tx) {
+  /** @param options.updatesLater leaves the products of renamed and moved categories to `updateProducts` */
+  constructor(tx: Tx, { updatesLater = false }: { updatesLater?: boolean | undefined } = {}) {
     this.#tx = tx
+    this.#updatesLater = updatesLater
     const rows = tx.orm.select().from(categories).all()
     this.#byId = new Map(rows.map((row) => [row.id, row]))
     this.#bySlug = new Map(rows.map((row) => [row.slug, row]))
@@ -138,16 +147,37 @@ export class CategoryTree {
 
   /** Changes a category. Its products get the categories above it, and are found by its name. */
   #update(row: CategoryRow, change: Partial<CategoryRow>): CategoryRow {
-    const next = { ...row, ...change }
-    if (isDeepStrictEqual(next, row)) return row
-    this.#tx.orm.update(categories).set(change).where(eq(categories.id, row.id)).run()
+    const changed = { ...row, ...change }
+    if (isDeepStrictEqual(changed, row)) return row
+    const isSame = changed.parentId === row.parentId && changed.name === row.name
+    const next = isSame ? changed : { ...changed, updatedTo: 0 }
+    const { id, ...columns } = next
+    this.#tx.orm.update(categories).set(columns).where(eq(categories.id, id)).run()
     this.#remember(next)
-    const isNamed = next.parentId === row.parentId && next.name === row.name
-    for (const id of isNamed ? [] : productsIn(this.#tx, row.id)) {
+    if (isSame || this.#updatesLater) return next
+    while (this.updateProducts(wholeCategory));
+    return this.#byId.get(id) ?? next
+  }
+
+  /** Updates up to `limit` products of a renamed or moved category. False when there is none. */
+  updateProducts(limit: number): boolean {
+    const row = this.#behind()
+    if (row === undefined) return false
+    const ids = nextProducts(this.#tx)
+      .pluck()
+      .all(row.id, row.updatedTo ?? 0, limit)
+    for (const id of ids) {
       this.#replace(id, idsOf(this.#tx, id))
       indexProduct(this.#tx, id)
     }
-    return next
+    const updatedTo = ids.length < limit ? null : (ids.at(-1) ?? null)
+    this.#tx.orm.update(categories).set({ updatedTo }).where(eq(categories.id, row.id)).run()
+    this.#remember({ ...row, updatedTo })
+    return true
+  }
+
+  #behind(): CategoryRow | undefined {
+    return [...this.#byId.values()].find(({ updatedTo }) => updatedTo !== null)
   }
 
   #remember(row: CategoryRow): CategoryRow {
@@ -157,12 +187,11 @@ export class CategoryTree {
   }
 }
 
-function productsIn({ orm }: Tx, categoryId: number): number[] {
-  const rows = orm.select({ id: productCategories.productId }).from(productCategories)
-  return rows
-    .where(eq(productCategories.categoryId, categoryId))
-    .all()
-    .map(({ id }) => id)
+const stale = rawStatement<[], number>('SELECT 1 FROM categories WHERE updated_to IS NOT NULL LIMIT 1')
+
+/** Whether products have to be updated, because an import renamed or moved their category. */
+export function hasStaleProducts(db: Db): boolean {
+  return stale(db).get() !== undefined
 }
 
 function idsOf(tx: Tx, productId: number): number[] {

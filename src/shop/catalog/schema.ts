@@ -99,7 +99,9 @@ export const categories = sqliteTable(
     name: text('name').notNull(),
     /** The category above it; null at the top. A product of a category is in all categories above it, too. */
     parentId: integer('parent_id').references((): AnySQLiteColumn => categories.id),
-    description: text('description').notNull().default('')
+    description: text('description').notNull().default(''),
+    /** After an import renamed or moved it: its products up to this id are updated. Null when all are. */
+    updatedTo: integer('updated_to')
   },
   (t) => [uniqueIndex('categories_slug').on(t.slug)]
 )
@@ -215,7 +217,6 @@ export const media = sqliteTable(
   (t) => [check('media_size', sql`${t.width} > 0 AND ${t.height} > 0`)]
 )
 
-/** A picture of a product, or of one variation. */
 export const productImages = sqliteTable(
   'product_images',
   {
@@ -224,15 +225,14 @@ export const productImages = sqliteTable(
       .notNull()
       .references(() => products.id),
     variationId: integer('variation_id').references(() => variations.id),
-    /** Where it comes from: a URL, or a path relative to `folder`. */
+    /** A URL, or a path relative to `folder`, which is that of the import file. */
     src: text('src').notNull(),
-    /** The folder of the import file; null for a URL. */
     folder: text('folder'),
     alt: text('alt').notNull(),
     position: integer('position').notNull(),
     /** Null until it is stored. */
     mediaHash: text('media_hash').references(() => media.hash),
-    /** Why it could not be stored the last time; null if that was not tried. */
+    /** Why it could not be stored the last time. */
     problem: text('problem'),
     createdAt: instant('created_at').notNull()
   },
