@@ -18,11 +18,13 @@ export function define(program: ShopCommand): void {
     const { terminal } = command
     const { checkServes } = await import('../platform/config/config.ts')
     const { operatorLog, serveUntilStopped } = await import('./serving.ts')
+    const { refuseOldMachine } = await import('../operations/replica/other-machine.ts')
     const config = await loadConfig(terminal, { ...options, defaultEnv: 'production' })
     checkServes(config)
     const app = await openApp(terminal, config, 'migrated')
     try {
       refuseDemoAccounts(app)
+      await refuseOldMachine(config, app.log)
       const say = operatorLog(app, terminal)
       warnOfMissingKeys(app.config, say)
       warnOfUnreadFile(terminal, config, say)

@@ -17,6 +17,9 @@ import { syncFolderOf, syncToDisk } from '../../platform/disk.ts'
 import { failedVerification, inspectBackup } from './inspect.ts'
 import { dropManifest } from './manifest.ts'
 
+/** What Litestream stores beside the database. */
+export const litestreamFolder = '.shopstead.db-litestream'
+
 type Request = {
   file: string
   dataDir: string
@@ -58,6 +61,7 @@ export async function restoreBackup({ file, dataDir, now, testCopy, onStep }: Re
       if (manifest.secret !== null) putSecret(dataDir, manifest.secret, suffix)
       const kept = keepPrevious(dataDir, suffix)
       renameSync(draft, databaseIn(dataDir))
+      forgetReplication(dataDir)
       syncFolderOf(databaseIn(dataDir))
       return { file, createdAt: manifest.createdAt, kept, secretRestored: manifest.secret !== null }
     })
@@ -122,6 +126,11 @@ function lockExclusively(file: string): Database.Database | undefined {
       { cause: error }
     )
   }
+}
+
+/** Litestream begins a new generation for the restored database, and `serve` accepts this machine as the newest. */
+function forgetReplication(dataDir: string): void {
+  rmSync(join(dataDir, litestreamFolder), { recursive: true, force: true })
 }
 
 /** Keeps the old database under another name, with the log files that a damaged one may still have. */

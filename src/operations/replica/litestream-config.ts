@@ -26,7 +26,7 @@ export function litestreamConfig(database: string, replica: Replica): string {
     ...place,
     '        sync-interval: 500ms',
     '        snapshot-interval: 6h',
-    '        retention: 72h',
+    '        retention: 24h',
     '        retention-check-interval: 1h'
   ].join('\n')}\n`
 }

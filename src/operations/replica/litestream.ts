@@ -10,12 +10,14 @@ import { litestreamConfig } from './litestream-config.ts'
 /** One unbroken sequence of changes at a replica. Litestream begins another one when it cannot continue the last. */
 export type Generation = {
   id: string
+  /** When its first copy was made, in epoch milliseconds, to the second. */
+  startedAt: number
   /** When its newest change was stored, in epoch milliseconds, to the second. */
   updatedAt: number
 }
 
-/** A list of the changes of three days in a bucket takes seconds. */
-const answerWithinMs = 30_000
+/** A list of the changes of a day in a bucket takes seconds. The snapshots are read while a server waits to start. */
+const answerWithinMs: Readonly<Record<string, number>> = { generations: 30_000, snapshots: 3_000 }
 
 /** What to install, for messages. */
 export const installLitestream = 'Install Litestream 0.3.13 (see "shopstead guide operating", A replica).'
@@ -34,32 +36,60 @@ export function findLitestream({ litestreamEnv }: Pick<Config, 'litestreamEnv'>)
 }
 
 /**
- * The generations at a replica, the newest first.
+ * The generations at a replica, the one that began last first. It is the line to continue: a lost machine that comes back
+ * may add to an older one.
  *
  * @throws AppError DEPENDENCY_UNAVAILABLE when Litestream is not installed, or cannot read the replica
  */
 export async function listGenerations(config: Pick<Config, 'litestreamEnv'>, replica: Replica): Promise<Generation[]> {
-  const printed = await runLitestream(config, replica, ['generations'])
-  // Litestream reports a replica that it cannot read in its log, and succeeds.
-  const failure = /level=ERROR .*error="?(.*?)"?$/m.exec(printed)?.[1]
-  const rows = printed.matchAll(/^\S+ +([0-9a-f]{16}) +\S+ +\S+ +(\d\S+)$/gm)
-  const generations = [...rows].map(([, id = '', end = '']) => ({ id, updatedAt: Date.parse(end) }))
-  if (generations.length === 0 && failure !== undefined) throw unreadable(replica, failure)
+  const rows = await list(config, replica, 'generations', /^\S+ +([0-9a-f]{16}) +\S+ +(\d\S+) +(\d\S+)$/gm)
+  const generations = rows.map(([id = '', start = '', end = '']) => ({
+    id,
+    startedAt: Date.parse(start),
+    updatedAt: Date.parse(end)
+  }))
   // The time of a generation without a snapshot is in the year 1: nothing can be restored from it.
-  return generations.filter(({ updatedAt }) => updatedAt > 0).toSorted((a, b) => b.updatedAt - a.updatedAt)
+  return generations.filter(({ updatedAt }) => updatedAt > 0).toSorted((a, b) => b.startedAt - a.startedAt)
 }
 
 /**
- * Restores the newest state of a replica to a new file.
+ * The snapshots at a replica, each with its generation and its time. Unlike the generations, they are few.
+ *
+ * @throws AppError as listGenerations
+ */
+export async function listSnapshots(
+  config: Pick<Config, 'litestreamEnv'>,
+  replica: Replica
+): Promise<{ generation: string; createdAt: number }[]> {
+  const rows = await list(config, replica, 'snapshots', /^\S+ +([0-9a-f]{16}) +\S+ +\S+ +(\d\S+)$/gm)
+  return rows.map(([generation = '', created = '']) => ({ generation, createdAt: Date.parse(created) }))
+}
+
+async function list(
+  config: Pick<Config, 'litestreamEnv'>,
+  replica: Replica,
+  command: string,
+  row: RegExp
+): Promise<string[][]> {
+  const printed = await runLitestream(config, replica, [command])
+  const rows = [...printed.matchAll(row)].map(([, ...fields]) => fields)
+  // Litestream reports a replica that it cannot read in its log, and succeeds.
+  const failure = /level=ERROR .*error="?(.*?)"?$/m.exec(printed)?.[1]
+  if (rows.length === 0 && failure !== undefined) throw unreadable(replica, failure)
+  return rows
+}
+
+/**
+ * Restores the newest state of a generation to a new file.
  *
  * @throws AppError DEPENDENCY_UNAVAILABLE when Litestream is not installed, or cannot restore
  */
 export async function restoreReplica(
   config: Pick<Config, 'litestreamEnv'>,
   replica: Replica,
-  file: string
+  { id, file }: { id: string; file: string }
 ): Promise<void> {
-  await runLitestream(config, replica, ['restore', '-o', file])
+  await runLitestream(config, replica, ['restore', '-generation', id, '-o', file])
 }
 
 /** Runs a command of Litestream about a replica and returns what it printed. */
@@ -91,11 +121,11 @@ function run(
   env: Readonly<Record<string, string>>
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const timeout = args[0] === 'restore' ? 0 : answerWithinMs
+  const timeout = answerWithinMs[args[0] ?? ''] ?? 0
   execFile(program, args, { env, timeout, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
     if (error === null) return resolve(stdout + stderr)
     const said = /error="?(.*?)"?$/m.exec(stdout + stderr)?.[1] ?? error.message
-    const reason = error.killed ? `no answer within ${answerWithinMs / 1000} s` : said
+    const reason = error.killed ? `no answer within ${timeout / 1000} s` : said
     reject(unreadable(replica, reason))
   })
   return promise

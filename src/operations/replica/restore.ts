@@ -43,7 +43,7 @@ export async function restoreFromReplica(request: Request): Promise<Restored> {
   try {
     onStep?.('fetching the database')
     const file = join(folder, 'shopstead.db')
-    await restoreReplica(config, replica, file)
+    await restoreReplica(config, replica, { id: newest.id, file })
     if (!existsSync(file)) throw new AppError('NOT_FOUND', `Litestream restored nothing from ${replica.address}.`)
     finish(file, newest.updatedAt, secret)
     return { ...(await restore(config, file, now, onStep)), file: replica.address }

@@ -1,0 +1,56 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '../../errors.ts'
+import { litestreamFolder } from '../backup/restore.ts'
+import type { Config } from '../../platform/config/config.ts'
+import type { Replica } from '../../platform/config/replica.ts'
+import { describeError } from '../../platform/log.ts'
+import type { Logger } from '../../platform/log.ts'
+import { listSnapshots } from './litestream.ts'
+
+/** The clocks of two machines and of the replica differ by less. */
+const clockSkewMs = 5_000
+
+/**
+ * Refuses to serve a database that another machine has continued: the shop was restored there from the replica, and
+ * selling here too would split it. Litestream writes down here when it began the generation of this machine; a generation
+ * that began later at the replica is another machine's. A restore deletes what Litestream wrote. A replica that cannot be
+ * read is logged and does not stop the shop.
+ *
+ * @throws AppError CONFLICT when another machine has continued the replica
+ */
+export async function refuseOldMachine(config: Config, log: Pick<Logger, 'warn'>): Promise<void> {
+  const { replica, dataDir } = config
+  const file = join(dataDir, litestreamFolder, 'generation')
+  const began = statSync(file, { throwIfNoEntry: false })?.mtimeMs
+  if (replica === null || began === undefined) return
+  const own = readFileSync(file, 'utf8').trim()
+  const newest = await findNewestOther(config, replica, { own, log })
+  if (newest <= began + clockSkewMs) return
+  throw new AppError(
+    'CONFLICT',
+    `Another machine has continued this shop: the replica ${replica.address} has a copy that began after this ` +
+      "machine's. Do not sell on two machines. If this machine is to take over, stop the other one and run " +
+      '"shopstead restore --from-replica" here.'
+  )
+}
+
+/** When the youngest generation of the replica besides this machine's began, epoch ms; 0 when that is not known. */
+async function findNewestOther(
+  config: Config,
+  replica: Replica,
+  { own, log }: { own: string; log: Pick<Logger, 'warn'> }
+): Promise<number> {
+  try {
+    const others = (await listSnapshots(config, replica)).filter(({ generation }) => generation !== own)
+    const starts = [...Map.groupBy(others, ({ generation }) => generation).values()].map((snapshots) =>
+      Math.min(...snapshots.map(({ createdAt }) => createdAt))
+    )
+    return Math.max(0, ...starts)
+  } catch (error) {
+    log.warn('the replica could not be asked whether another machine has continued the shop', {
+      error: describeError(error)
+    })
+    return 0
+  }
+}
