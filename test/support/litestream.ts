@@ -7,9 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const here = createRequire(createRequire(import.meta.url).resolve('@flydotio/litestream'))
 
-/** The folder of the Litestream program that npm installed; npm has one for Linux and macOS. */
-export function litestreamFolder(): string {
-  return dirname(here.resolve(`@flydotio/litestream-${process.platform}-${process.arch}/litestream`))
+/** Whether npm has Litestream for this machine. */
+export const hasLitestream = folderOrUndefined() !== undefined
+
+function folderOrUndefined(): string | undefined {
+  try {
+    return dirname(here.resolve(`@flydotio/litestream-${process.platform}-${process.arch}/litestream`))
+  } catch {
+    return undefined
+  }
+}
+
+function litestreamFolder(): string {
+  const folder = folderOrUndefined()
+  if (folder === undefined) throw new Error(`npm has no Litestream for ${process.platform} on ${process.arch}`)
+  return folder
 }
 
 /** PATH with that program, for processes that look for it. */

@@ -1,9 +1,9 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openGateway, stripeEnv } from '../faults/shop-and-gateway.ts'
 import type { Gateway } from '../faults/shop-and-gateway.ts'
-import { litestreamFolder, pathWithLitestream, startReplication } from '../support/litestream.ts'
+import { hasLitestream, pathWithLitestream, startReplication } from '../support/litestream.ts'
 import { CrashingShop, stablePort } from './crash/crashing-shop.ts'
 import { openShop } from './open-shop.ts'
 import { NotSupported } from './part.ts'
@@ -28,8 +28,7 @@ export const replica: Part = {
   name: 'replica',
   about: 'the loss of the whole machine under load, and the shop that its replica brings back',
   async run(trial) {
-    if (!existsSync(join(litestreamFolder(), 'litestream')))
-      throw new NotSupported('Litestream, which npm has for Linux and macOS')
+    if (!hasLitestream) throw new NotSupported('Litestream, which npm does not have for this machine')
     const safe = mkdtempSync(join(trial.packed.folder, 'safe-'))
     const dataDir = join(mkdtempSync(join(trial.packed.folder, 'lost-')), 'data')
     const port = await stablePort()

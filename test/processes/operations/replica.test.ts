@@ -9,7 +9,7 @@ import type { CheckResult } from '../../../src/operations/diagnosis/check.ts'
 import { backUp, quietShop, renameProduct, slugIn } from '../../operations/backup-support.ts'
 import { shopstead } from '../../support/command-line.ts'
 import { exitOf, runShopstead, spawnShopstead } from '../../support/command-process.ts'
-import { generationOf, pathWithLitestream, startReplication } from '../../support/litestream.ts'
+import { generationOf, hasLitestream, pathWithLitestream, startReplication } from '../../support/litestream.ts'
 import { s3Credentials, startS3Server } from '../../support/s3-server.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -34,7 +34,7 @@ async function replicaRow(dataDir: string, env: Record<string, string>): Promise
   return json.checks.find(({ name }) => name === 'replica')
 }
 
-describe('a replica in a folder', () => {
+describe.skipIf(!hasLitestream)('a replica in a folder', () => {
   it('brings the shop back on an empty machine, with its secret key', async () => {
     const replica = join(temporaryFolder(), 'replica')
     const { dataDir, replication, rename, keyFile } = await replicatedShop(replica)
@@ -124,7 +124,7 @@ describe('a replica in a folder', () => {
   })
 })
 
-describe('a lost machine that comes back', () => {
+describe.skipIf(!hasLitestream)('a lost machine that comes back', () => {
   const listening = { apiRoot: expect.stringContaining('/api/v1') }
 
   /** Runs `serve` until it listens or ends, and returns its answer. */
@@ -172,7 +172,7 @@ describe('a lost machine that comes back', () => {
   })
 })
 
-describe('a replica at an S3-compatible server', () => {
+describe.skipIf(!hasLitestream)('a replica at an S3-compatible server', () => {
   it('brings the shop back, and health knows its age', async () => {
     const address = await startS3Server()
     const env = s3Credentials
