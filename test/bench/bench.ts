@@ -16,6 +16,7 @@ import { isReached, lineOf, report } from './report.ts'
 import { checkoutRow } from './rows/checkout.ts'
 import { endpointRows } from './rows/endpoints.ts'
 import { footprintRows } from './rows/footprint.ts'
+import { everythingRow } from './rows/everything.ts'
 import { growthRows } from './rows/growth.ts'
 import { installRow } from './rows/install.ts'
 import { loginRow } from './rows/login.ts'
@@ -34,7 +35,8 @@ const rows: readonly Row[] = [
   loginRow,
   ...footprintRows,
   checkoutRow,
-  installRow
+  installRow,
+  everythingRow
 ]
 
 const help = `Usage: npm run bench -- [options]

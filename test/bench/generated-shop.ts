@@ -8,7 +8,7 @@ import type { Packed } from '../support/packed.ts'
 import { runPacked } from '../torture/packed-shop.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
-export type Size = { products: number; orders: number; users: number; referrals: number }
+export type Size = { products: number; orders: number; users: number; referrals: number; events?: number }
 
 /** The size of the measured shop, which has been successful for years. */
 export const grown: Size = { products: 1_000, orders: 100_000, users: 20_000, referrals: 1_000_000 }
@@ -85,6 +85,7 @@ function fill(sqlite: Database.Database, size: Size, data: FillData): void {
     fillOrders(sqlite, size, data)
     fillReferrals(sqlite, size, data)
     fillBenefits(sqlite, data)
+    fillEvents(sqlite, size, data)
   })()
 }
 
@@ -184,5 +185,13 @@ function fillBenefits(sqlite: Database.Database, { now }: FillData): void {
       VALUES (${people.member}, 1, 'month', 0, ${now}, ${now + 30 * dayMs});
     INSERT INTO donations (user_id, campaign_id, amount_minor, currency, created_at)
       VALUES (${people.member}, 1, 1000, 'EUR', ${now});
+  `)
+}
+
+/** One event a second until now. */
+function fillEvents(sqlite: Database.Database, { events = 0 }: Size, { now }: FillData): void {
+  sqlite.exec(`
+    INSERT INTO events (id, type, payload, created_at)
+      ${numbers(events)} SELECT i, 'order.paid', '{"orderId":' || i || '}', ${now} - (${events} - i) * 1000 FROM n;
   `)
 }
