@@ -6,8 +6,8 @@ import type { CachedResponse } from '../shop/catalog/cached-responses.ts'
 import type { Call } from './route.ts'
 
 /**
- * Caching of what is the same for everyone. A browser asks each time whether its copy is current. A CDN keeps a response
- * for a minute, and may send it for ten more minutes while it asks for a newer one.
+ * Caching of what is the same for everyone. A CDN keeps a response for a minute. For ten more minutes it may send it once
+ * more while it asks for a newer one, and so may a browser whose `fetch` does not say `no-cache`, as the client does.
  */
 export const sharedCaching = 'public, max-age=0, s-maxage=60, stale-while-revalidate=600'
 

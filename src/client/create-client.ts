@@ -34,6 +34,12 @@ function isOpen(method: string, path: string): boolean {
   return method === 'GET' && (path === '/nonce' || path === '/health' || path.startsWith('/store/'))
 }
 
+/**
+ * A browser asks whether its copy of the catalogue is current. Otherwise it may show one that is ten minutes old, since
+ * the shop lets caches send a response once more while they fetch a newer one (stale-while-revalidate).
+ */
+const isBrowser = 'document' in globalThis
+
 /** Whether an operation returns the same to everyone, so that it needs no cookies and a server may cache it. */
 function isPublic(method: string, path: string): boolean {
   return isOpen(method, path) && path !== '/nonce' && !path.startsWith('/store/orders/')
@@ -84,7 +90,7 @@ export function createClient(options: ClientOptions = {}): Client {
       headers: headersFor(method, path, sent, withNonce),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
-      ...(cache === undefined ? {} : { cache }),
+      ...(cache === undefined && !isBrowser ? {} : { cache: cache ?? 'no-cache' }),
       ...(next === undefined ? {} : { next })
     }
     const url = `${baseUrl}${path}${search(sent.query)}`

@@ -16,7 +16,7 @@ export type RequestOptions<Q = undefined> = {
   signal?: AbortSignal | undefined
   /** Sent as Idempotency-Key. Checkouts with the same key charge at most once. Default for a checkout: a random key. */
   idempotencyKey?: string | undefined
-  /** How fetch caches the response, for a server that renders pages. */
+  /** How fetch caches the response, for a server that renders pages. In a browser, the default is `no-cache`. */
   cache?: RequestInit['cache'] | undefined
   /** Next.js's options of fetch: how long to cache the response, and under which tags. */
   next?: { revalidate?: number | false; tags?: string[] } | undefined

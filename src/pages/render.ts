@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { sharedCaching } from '../api/cached-answer.ts'
 import type { App } from '../app.ts'
 import { matchesEtag } from '../platform/http/etag.ts'
 import { isolationHeaders } from '../platform/http/page-headers.ts'
@@ -10,6 +9,9 @@ import type { Assets } from './assets.ts'
 import { acceptedEncoding, compressedPage } from './compression.ts'
 import type { Encoding } from './compression.ts'
 import type { PageReply } from './page.ts'
+
+/** Caching of a page that is the same for everyone: a CDN keeps it for a minute, and a browser asks each time. */
+const publicCaching = 'public, max-age=0, s-maxage=60'
 
 /** Turns replies into responses with the headers of every page. */
 export function createRenderer(app: App, assets: Assets): (reply: PageReply, request: Request) => Response {
@@ -79,7 +81,7 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
         ...(script === undefined ? {} : { vary: 'accept-encoding' }),
         ...(etag === undefined ? {} : { etag }),
         'content-type': 'text/html; charset=utf-8',
-        'cache-control': isPublic ? sharedCaching : script === undefined ? 'no-store' : 'no-cache',
+        'cache-control': isPublic ? publicCaching : script === undefined ? 'no-store' : 'no-cache',
         'content-security-policy': contentSecurityPolicy(
           script !== undefined,
           [app.publicUrl(), ...leadsTo],

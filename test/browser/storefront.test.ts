@@ -283,3 +283,18 @@ test('a product that was added before the script had loaded is in the cart', asy
   expect(await page.getByLabel('Quantity of').inputValue()).toBe('2')
   expect(complaints).toEqual([])
 })
+
+test('a changed price is read at once by a site that asks with the client again', async () => {
+  const { page } = await newVisitor(browser)
+  await page.goto(`${shop.url}/`)
+  const client = await page.locator('link[rel=modulepreload][href*=create-client]').first().getAttribute('href')
+  // As text, because vite would replace the import.
+  const read = `import('${client}').then(async ({ createClient }) =>
+    (await createClient({ baseUrl: '/api/v1' }).products.get('storm-lantern')).price.amount)`
+  const price = (): Promise<number> => page.evaluate(read)
+  const before = await price()
+  const dearer = [{ slug: 'storm-lantern', name: 'Harbour storm lantern', price: before + 1 }]
+  const { file } = readCatalogFile(JSON.stringify(dearer), { currency: 'EUR' })
+  write(shop.app.db, (tx) => applyCatalogFile(tx, file, { keepStock: true }, Date.now()))
+  expect(await price()).toBe(before + 1)
+})

@@ -77,7 +77,8 @@ export const everythingRow: Row = {
   about: 'CPU time with 10 × the data: endpoints, pages and commands',
   async measure({ packed, shopOf }) {
     const shops = [await shopOf(many), await shopOf(few)] as const
-    for (const { dataDir } of shops) await runPacked(packed, { dataDir }, 'settings', 'set', 'storefront.enabled', 'true')
+    for (const { dataDir } of shops)
+      await runPacked(packed, { dataDir }, 'settings', 'set', 'storefront.enabled', 'true')
     return [...(await compareRequests(packed, shops)), ...compareCommands(packed, shops)]
   }
 }
@@ -154,5 +155,12 @@ function cpuOfCommand(packed: Packed, dataDir: string, words: string): number {
 function figureOf(what: string, [large = [], small = []]: readonly number[][]): Figure {
   const [long, short] = [median(large), median(small)]
   const name = `${what}: ${long.toFixed(2)} ms and ${short.toFixed(2)} ms`
-  return { kind: 'figure', name, value: long / short, unit: '×', max: 1.2, spread: Math.max(spread(large), spread(small)) }
+  return {
+    kind: 'figure',
+    name,
+    value: long / short,
+    unit: '×',
+    max: 1.2,
+    spread: Math.max(spread(large), spread(small))
+  }
 }
