@@ -1,6 +1,8 @@
 import type { Command, Option } from 'commander'
 import { ShopCommand } from './command.ts'
 import { groups } from './groups.ts'
+import { plain } from './plain.ts'
+import { loadConfig } from './run.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The last line for the scripts: whether they also offer file names. */
@@ -16,7 +18,7 @@ export async function complete(words: readonly string[], terminal: Terminal): Pr
   const typed = words[0] === '--' ? words.slice(1) : words
   const current = typed.at(-1) ?? ''
   const program = await programFor(typed[0], terminal)
-  const { suggestions, files } = await suggest(program, typed.slice(0, -1), current)
+  const { suggestions, files } = await suggest(program, typed.slice(0, -1), current, terminal)
   const lines = suggestions
     .filter(({ value }) => value.startsWith(current))
     .map(({ value, about }) => `${value}\t${about.split('\n')[0] ?? ''}`)
@@ -35,7 +37,12 @@ async function programFor(word: string | undefined, terminal: Terminal): Promise
 
 type Suggestions = { suggestions: { value: string; about: string }[]; files: boolean }
 
-async function suggest(program: Command, before: readonly string[], current: string): Promise<Suggestions> {
+async function suggest(
+  program: Command,
+  before: readonly string[],
+  current: string,
+  terminal: Terminal
+): Promise<Suggestions> {
   const { command, positionals, option } = walk(program, before)
   if (option !== undefined) return { ...choices(option.argChoices), files: option.argChoices === undefined }
   if (current.startsWith('-')) {
@@ -53,15 +60,36 @@ async function suggest(program: Command, before: readonly string[], current: str
   const declared = command.registeredArguments
   const argument = declared[positionals] ?? (declared.at(-1)?.variadic ? declared.at(-1) : undefined)
   if (argument === undefined) return { suggestions: [], files: false }
-  const names = await namesFor[`${command.parent?.name()} ${argument.name()}`]?.()
+  const { dataDir } = optionsIn(before)
+  const names = await namesFor[`${command.parent?.name()} ${argument.name()}`]?.({ current, dataDir, terminal })
   if (names !== undefined) return { suggestions: names, files: false }
   return { ...choices(argument.argChoices), files: /file/i.test(argument.name()) }
 }
 
+type Asked = { current: string; dataDir: string | undefined; terminal: Terminal }
+
 /** The names that an argument of a group can have, by the group and the argument. */
-const namesFor: Readonly<Record<string, () => Promise<Suggestions['suggestions']>>> = {
+const namesFor: Readonly<Record<string, (asked: Asked) => Promise<Suggestions['suggestions']>>> = {
   'settings key': async () => described((await import('../shop/settings/definitions.ts')).definitions),
-  'modules name': async () => described((await import('../shop/settings/modules.ts')).moduleTable)
+  'modules name': async () => described((await import('../shop/settings/modules.ts')).moduleTable),
+  'offers slug': slugs,
+  'images slug': slugs
+}
+
+/** The slugs of products that begin with what was typed; none if the shop cannot be read. */
+async function slugs({ current, dataDir, terminal }: Asked): Promise<Suggestions['suggestions']> {
+  try {
+    const { slugsBeginning } = await import('../operations/slugs.ts')
+    const config = await loadConfig(terminal, dataDir === undefined ? {} : { dataDir })
+    return slugsBeginning(config, current).map(({ slug, name }) => ({ value: slug, about: plain(name) }))
+  } catch {
+    return []
+  }
+}
+
+function optionsIn(words: readonly string[]): { dataDir: string | undefined } {
+  const at = words.indexOf('--data-dir')
+  return { dataDir: at < 0 ? undefined : words[at + 1] }
 }
 
 function described(table: Readonly<Record<string, { about: string }>>): Suggestions['suggestions'] {

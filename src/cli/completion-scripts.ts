@@ -2,10 +2,14 @@ export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
 /**
- * The script for each shell, which calls `shopstead complete -- WORDS`. It passes the words as they were typed and does
- * not evaluate them. It needs only the shell, not bash-completion.
+ * The completion script of a shell, which calls `shopstead complete -- WORDS`, or a wrapper of another name. It passes
+ * the words as they were typed and does not evaluate them. It needs only the shell, not bash-completion.
  */
-export const completionScripts: Readonly<Record<Shell, string>> = {
+export function completionScript(shell: Shell, command: string): string {
+  return scripts[shell].replaceAll('shopstead', command)
+}
+
+const scripts: Readonly<Record<Shell, string>> = {
   bash: `# bash completion for shopstead
 _shopstead() {
   local line files=''

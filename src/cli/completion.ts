@@ -1,6 +1,7 @@
 import { Argument } from 'commander'
+import { AppError } from '../errors.ts'
 import type { ShopCommand } from './command.ts'
-import { completionScripts, shells } from './completion-scripts.ts'
+import { completionScript, shells } from './completion-scripts.ts'
 import type { Shell } from './completion-scripts.ts'
 import { printAnswer } from './output.ts'
 import { addCommand } from './run.ts'
@@ -10,12 +11,18 @@ import type { CommonOptions } from './run.ts'
 export function define(program: ShopCommand): void {
   const about = 'print a script that completes commands, options and their values'
   const command = addCommand(program, 'completion', about, 'completion bash > /etc/bash_completion.d/shopstead')
-  command.addArgument(new Argument('<shell>').choices([...shells])).action(async (shell: Shell) => {
-    const script = completionScripts[shell]
-    await printAnswer(
-      command.terminal,
-      { json: { shell, script }, human: script.trimEnd() },
-      command.opts<CommonOptions>().json ?? false
-    )
-  })
+  command
+    .addArgument(new Argument('<shell>').choices([...shells]))
+    .option('--command <name>', 'complete a wrapper of this name', parseName, 'shopstead')
+    .action(async (shell: Shell) => {
+      const { json = false, command: name } = command.opts<CommonOptions & { command: string }>()
+      const script = completionScript(shell, name)
+      await printAnswer(command.terminal, { json: { shell, script }, human: script.trimEnd() }, json)
+    })
+}
+
+/** A name that is safe in a script. @throws AppError USAGE */
+function parseName(text: string): string {
+  if (!/^[A-Za-z][\w-]{0,63}$/.test(text)) throw new AppError('USAGE', '--command takes a name such as shop.')
+  return text
 }

@@ -14,7 +14,8 @@ import type { Terminal } from './terminal.ts'
  */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
   if (argv[0] === 'complete') await (await import('./complete.ts')).complete(argv.slice(1), terminal)
-  else await run(argv, terminal)
+  // `help orders refund` is `orders refund --help`, which loads that group only.
+  else await run(argv[0] === 'help' && argv.length > 1 ? [...argv.slice(1), '--help'] : argv, terminal)
   return terminal.exitCode
 }
 

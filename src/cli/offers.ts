@@ -92,12 +92,14 @@ function show(app: App, slug: string, now: number): Answer {
   const row = getProduct(app.db, slug)
   const terms = viewTerms(app)
   const offer = toProduct(app.db, row, terms, now)
+  const { currency } = offer.price
+  const money = (major: number): string => formatMoney(toMinor(major, currency), currency)
   const variations = offer.variations.map(({ variationId, sku, name, stock, ...prices }) => [
     variationId,
     sku,
     name,
-    prices.price,
-    prices.salePrice,
+    money(prices.price),
+    prices.salePrice === null ? null : money(prices.salePrice),
     stock
   ])
   const { stock } = toBrief(app.db, row, terms, now)

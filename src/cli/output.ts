@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import { AppError } from '../errors.ts'
 import { storageUnavailable } from '../platform/db/storage-errors.ts'
+import { coloured } from './colour.ts'
 import { Table, tableLines } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -67,11 +68,13 @@ function* jsonPieces(json: unknown): Generator<string, void> {
 }
 
 /** A terminal of unknown width has 80 columns. Without a terminal a row is one line, for grep and awk. */
-function* humanPieces(human: Shown, { stdout }: Terminal): Generator<string, void> {
+function* humanPieces(human: Shown, terminal: Terminal): Generator<string, void> {
+  const { stdout } = terminal
   const columns = stdout.isTTY ? stdout.columns || mostColumns : Infinity
+  const styleHead = (line: string): string => coloured(terminal, 'bold', line)
   for (const part of [human].flat()) {
     if (part instanceof TextParts) yield* part.parts
-    else for (const line of part instanceof Table ? tableLines(part, columns) : [part]) yield `${line}\n`
+    else for (const line of part instanceof Table ? tableLines(part, columns, { styleHead }) : [part]) yield `${line}\n`
   }
 }
 

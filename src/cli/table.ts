@@ -38,12 +38,13 @@ const measuredRows = 1000
  *
  * @param columns the width to fit. A wide cell continues on the next line, broken between words; a word such as an email
  *   address or an id stays whole, so that it can be copied. Infinity gives each row one line.
+ * @param options.styleHead gives the lines of the head another look, such as bold
  * @param options.breaksWords breaks words, too, when nothing else makes the table fit; for prose
  */
 export function* tableLines(
   { head, rows, ifEmpty }: Table,
   columns: number,
-  { breaksWords = false } = {}
+  { breaksWords = false, styleHead = (line: string): string => line } = {}
 ): Generator<string, void> {
   const first: string[][] = [[...head]]
   const rest = rows[Symbol.iterator]()
@@ -57,7 +58,8 @@ export function* tableLines(
     next = rest.next()
   }
   const layout = fittingLayout(first, columns, breaksWords)
-  for (const row of first) yield* rowLines(row, layout)
+  for (const line of rowLines(first[0] ?? [], layout)) yield styleHead(line)
+  for (const row of first.slice(1)) yield* rowLines(row, layout)
   while (!next.done) {
     yield* rowLines(next.value.map(toText), layout)
     next = rest.next()

@@ -113,6 +113,20 @@ describe('completion', () => {
     expect(await ask('modules', 'enable', 'aff')).toEqual([expect.stringMatching(/^affiliates\t./), ':4'])
   })
 
+  test('knows the slugs of products, a hundred at most, and none without a shop', async () => {
+    const at = ['--data-dir', demoShop()]
+    expect(await ask('offers', 'show', ...at, 'last-l')).toEqual([expect.stringMatching(/^last-lantern\t./), ':4'])
+    expect(await ask('offers', 'images', 'list', ...at, 'last-l')).toHaveLength(2)
+    expect((await ask('offers', 'set', ...at, '')).length).toBeLessThanOrEqual(101)
+    expect(await ask('offers', 'show', '--data-dir', temporaryFolder(), 'last-l')).toEqual([':4'])
+  })
+
+  test('works for a wrapper', async () => {
+    const { stdout } = await shopstead(temporaryFolder(), ['completion', 'bash', '--command', 'shop'])
+    expect(stdout).toMatch(/< <\(shop complete -- [^]*complete -F _shop shop\n$/)
+    expect((await shopstead(temporaryFolder(), ['completion', 'bash', '--command', 'x; rm'])).code).toBe(2)
+  })
+
   test.each(['zsh', 'fish'])('prints a script for %s', async (shell) => {
     const { stdout, code } = await shopstead(temporaryFolder(), ['completion', shell])
     expect(code).toBe(0)
@@ -122,6 +136,16 @@ describe('completion', () => {
   test('of another shell is refused', async () => {
     expect((await shopstead(temporaryFolder(), ['completion', 'tcsh'])).code).toBe(2)
   })
+})
+
+test.each([
+  ['help orders', /refund[^]*warnings/],
+  ['help orders refund', /--by-hand/],
+  ['help', /Every day:/]
+])('`%s` prints the help of what it names', async (words, help) => {
+  const { terminal, stdout } = testTerminal()
+  expect(await main(words.split(' '), terminal)).toBe(0)
+  expect(stdout()).toMatch(help)
 })
 
 describe('systemd', () => {

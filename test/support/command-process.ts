@@ -38,11 +38,11 @@ export function runShopstead<Json = Record<string, unknown>>(
   return promise
 }
 
-/** The environment without TEST and NODE_ENV=test, under which consola writes nothing below warnings. */
+/** The environment without the test runner's colours, and without TEST and NODE_ENV=test, under which consola writes nothing below warnings. */
 function plainEnvironment(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
-      value === undefined || /^(SHOPSTEAD_.*|TEST|CI|NODE_ENV)$/.test(name) ? [] : [[name, value]]
+      value === undefined || /^(SHOPSTEAD_.*|TEST|CI|NODE_ENV|FORCE_COLOR)$/.test(name) ? [] : [[name, value]]
     )
   )
 }

@@ -114,6 +114,21 @@ describe('shopstead in its own process', () => {
     }
   })
 
+  it('colours the heads of tables only for a terminal without NO_COLOR', () => {
+    const command = `${process.execPath} bin/shopstead.js modules list --data-dir ${demoShop()}`
+    const { FORCE_COLOR: _force, NO_COLOR: _no, ...rest } = process.env
+    const headOf = (words: string[], more: Record<string, string> = {}): string | undefined =>
+      spawnSync(words[0] ?? '', words.slice(1), { encoding: 'utf8', env: { ...rest, TERM: 'xterm', ...more } })
+        .stdout.split(/\r?\n/)
+        .find((line) => line.includes('Module'))
+    const terminal = ['script', '-qec', command, '/dev/null']
+    const pipe = ['sh', '-c', `${command} | cat`]
+    expect(headOf(terminal)?.startsWith('\u001B[1mModule')).toBe(true)
+    expect(headOf(terminal, { NO_COLOR: '1' })).toMatch(/^Module/)
+    expect(headOf(pipe)).toMatch(/^Module/)
+    expect(headOf(pipe, { FORCE_COLOR: '1' })?.startsWith('\u001B[1mModule')).toBe(true)
+  })
+
   it('shows its progress on a terminal, but not with --json', () => {
     const watched = (...args: string[]): string => {
       const command = [process.execPath, 'bin/shopstead.js', ...args, '--data-dir', demoShop(), '> /dev/null'].join(' ')

@@ -56,3 +56,12 @@ export function listProducts<T>(db: Db, filter: ProductFilter, view: (row: Produ
   const last = lastId === undefined ? undefined : productById(db, lastId)
   return { rows, nextCursor: last === undefined ? null : toCursor({ order: last.position, id: last.id }) }
 }
+
+const startingWith = rawStatement<{ start: string; limit: number }, { slug: string; name: string }>(
+  `SELECT slug, name FROM products WHERE slug >= @start AND slug < @start || char(0x10FFFF) ORDER BY slug LIMIT @limit`
+)
+
+/** At most `limit` products whose slugs begin with a text, for completion. */
+export function slugsFrom(db: Db, start: string, limit: number): { slug: string; name: string }[] {
+  return startingWith(db).all({ start, limit })
+}
