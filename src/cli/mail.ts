@@ -1,13 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { Option } from 'commander'
 import type { ShopCommand } from './command.ts'
+import { AppError } from '../errors.ts'
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { emailInput } from '../shop/accounts/input.ts'
 import { previewEmail } from '../shop/mailer/preview.ts'
 import { resendable, resendEmail } from '../shop/mailer/resend.ts'
-import type { Resendable } from '../shop/mailer/resend.ts'
+import { accountEmails, resendAccountEmail } from '../shop/mailer/resend-account.ts'
 import { sendTestEmail } from '../shop/mailer/test-email.ts'
 import { parseId } from './order-answer.ts'
+import type { Answer } from './output.ts'
 import { plain } from './plain.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -16,17 +18,11 @@ export function define(program: ShopCommand): void {
   const group = program.command('mail').description('emails of the shop')
   const resend = addCommand(
     group,
-    'resend <order>',
-    'send the email about an order to its buyer again: what fits it, such as the receipt',
+    'resend <order-or-email>',
+    'send an email again: about an order what fits it, such as the receipt, or --template; about an account --template',
     'mail resend 12'
-  ).addOption(new Option('--template <name>', 'another email about the order').choices(resendable))
-  runs(resend, 'migrated', ({ app, options, now }: Work<{ template?: Resendable }>, order: string) => {
-    const sent = resendEmail(app.db, parseId(order), options.template, now)
-    return {
-      json: { sent },
-      human: `The server sends ${sent.template} of order ${order} to ${plain(sent.to)} within a second.`
-    }
-  })
+  ).addOption(new Option('--template <name>', 'the email').choices([...resendable, ...accountEmails]))
+  runs(resend, 'migrated', sendAgain)
   const preview = addCommand(
     group,
     'preview <template>',
@@ -59,4 +55,21 @@ export function define(program: ShopCommand): void {
     }
     return { json: { sent: { to: email, ...sent } }, human: human[sent.by] }
   })
+}
+
+/** @throws AppError USAGE for an email that is not about what was named, and the errors of the emails */
+function sendAgain({ app, options, now }: Work<{ template?: string }>, about: string): Answer {
+  const { template } = options
+  const ofAccount = accountEmails.find((name) => name === template)
+  const ofOrder = resendable.find((name) => name === template)
+  const isAccount = about.includes('@')
+  if (isAccount && ofAccount === undefined)
+    throw new AppError('USAGE', `For an account, pass --template ${accountEmails.join(', ')}.`)
+  if (!isAccount && ofAccount !== undefined)
+    throw new AppError('USAGE', `${ofAccount} is about an account: pass the email of the account.`)
+  const sent =
+    ofAccount === undefined
+      ? resendEmail(app, parseId(about), ofOrder, now)
+      : resendAccountEmail(app, about, ofAccount, now)
+  return { json: { sent }, human: `The server sends ${sent.template} to ${plain(sent.to)} within a second.` }
 }

@@ -2,7 +2,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { overrideFolder } from '../../src/shop/mailer/overrides.ts'
+import { write } from '../../src/platform/db/database.ts'
+import { queueMail } from '../../src/shop/mail/queue-mail.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
+import { person } from '../shop/benefits/support.ts'
 import { sendAll } from '../shop/mailer/support.ts'
 import { draft, line, makeProduct, move, place } from '../shop/orders/support.ts'
 import { shopstead } from '../support/command-line.ts'
@@ -31,6 +34,35 @@ it('the receipt of a paid order is sent again, and a notice of a shipment only a
   const subjects = mailsTo(shop.dataDir, 'lena@shop.example').map(({ subject }) => subject)
   expect(subjects.filter((subject) => subject.includes('on its way'))).toHaveLength(2)
   expect(subjects).toHaveLength(4)
+})
+
+it('emails about failures are repeated as they were sent, and those of an account have new links', async () => {
+  using shop = openTestShop()
+  shop.clock.set(Date.now())
+  const id = String(place(shop.db, draft([line(makeProduct(shop.db))], { email: 'lena@shop.example' })).id)
+  const resend = (...words: string[]) => shopstead(shop.dataDir, ['mail', 'resend', ...words, '--json'])
+  const none = { error: { code: 'CONFLICT', message: expect.stringContaining('last 30 days') } }
+  expect((await resend(id, '--template', 'refund_failed')).json).toMatchObject(none)
+  write(shop.db, (tx) => {
+    const data = { orderId: Number(id), amountMinor: 750 }
+    queueMail(tx, { template: 'refund_failed', recipient: 'lena@shop.example', data }, shop.clock.now())
+  })
+  expect((await resend(id, '--template', 'refund_failed')).json).toMatchObject({ sent: { template: 'refund_failed' } })
+  await person(shop, 'jo@shop.example')
+  expect((await resend('jo@shop.example')).code).toBe(2)
+  expect((await resend(id, '--template', 'reset_password')).code).toBe(2)
+  expect((await resend('jo@shop.example', '--template', 'password_changed')).json).toMatchObject(none)
+  const reset = await resend('jo@shop.example', '--template', 'reset_password')
+  expect(reset.json).toEqual({ sent: { template: 'reset_password', to: 'jo@shop.example' } })
+  shop.clock.set(Date.now())
+  await sendAll(shop)
+  expect(mailsTo(shop.dataDir, 'lena@shop.example').map(({ text }) => text)).toEqual([
+    expect.stringContaining('7.50'),
+    expect.stringContaining('7.50')
+  ])
+  expect(mailsTo(shop.dataDir, 'jo@shop.example')).toMatchObject([
+    { links: { reset: expect.stringContaining('token=') } }
+  ])
 })
 
 it('a test email says how it left, or why it did not', async () => {

@@ -1,4 +1,5 @@
-import { and, eq } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
+import { AppError } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { setting } from '../settings/settings.ts'
 import { mails } from './schema.ts'
@@ -93,4 +94,27 @@ export function queueMailToShop<T extends MailTemplate>(tx: Tx, mail: QueuedMail
 export function isQueued(tx: Tx, template: MailTemplate): boolean {
   const untried = and(eq(mails.state, 'queued'), eq(mails.template, template), eq(mails.attempts, 0))
   return tx.orm.select({ id: mails.id }).from(mails).where(untried).get() !== undefined
+}
+
+/**
+ * The newest email of a template about an order or an account. Emails are stored for 30 days.
+ *
+ * @throws AppError CONFLICT when none is stored
+ */
+export function lastMail<T extends MailTemplate>(
+  tx: Tx,
+  template: T,
+  about: { orderId: number } | { userId: number }
+): { data: MailData[T]; recipient: string } {
+  const [[name, id] = ['', 0]] = Object.entries(about)
+  const row = tx.orm
+    .select()
+    .from(mails)
+    .where(and(eq(mails.template, template), sql`${mails.data} ->> ${name} = ${id}`))
+    .orderBy(desc(mails.id))
+    .limit(1)
+    .get()
+  if (row === undefined)
+    throw new AppError('CONFLICT', `The shop has not sent the email ${template} about this in the last 30 days.`)
+  return { data: row.data as MailData[T], recipient: row.recipient }
 }
