@@ -18,7 +18,8 @@ export function takeLock(file: string, waitMs: number): ProcessLock | undefined 
   try {
     // The rollback journal would be a file.
     sqlite.pragma('journal_mode = MEMORY')
-    sqlite.exec('BEGIN IMMEDIATE')
+    // Exclusive, so that a connection that only reads notices the lock.
+    sqlite.exec('BEGIN EXCLUSIVE')
     return { release: () => void sqlite.close() }
   } catch (error) {
     sqlite.close()
@@ -27,10 +28,17 @@ export function takeLock(file: string, waitMs: number): ProcessLock | undefined 
   }
 }
 
-/** Whether a process holds the lock. Creates no file. */
+/** Whether a process holds the lock. Creates and writes no file. @throws SqliteError when the file cannot be read */
 export function isLockHeld(file: string): boolean {
   if (!existsSync(file)) return false
-  const lock = takeLock(file, 0)
-  lock?.release()
-  return lock === undefined
+  const sqlite = new Database(file, { readonly: true, timeout: 0 })
+  try {
+    sqlite.pragma('schema_version')
+    return false
+  } catch (error) {
+    if (isBusy(error)) return true
+    throw error
+  } finally {
+    sqlite.close()
+  }
 }
