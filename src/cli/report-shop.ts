@@ -53,7 +53,10 @@ export function defineShopReports(group: ShopCommand): void {
     withDays(stock, '29 days before the last day'),
     'migrated',
     (work: Work<Options & { low: number; all?: boolean }>) => {
-      const days = parseDays(work.options, shopDay(work.app.db, work.now), (last) => addDays(last, -29))
+      const today = shopDay(work.app.db, work.now)
+      const { from, to } = parseDays(work.options, today, (last) => addDays(last, -29))
+      // Days that have not come yet would make the stock seem to last longer.
+      const days = { from, to: to > today && from <= today ? today : to }
       const { low, all = false } = work.options
       return reportAnswer(work, reportStock(work.app.db, days, { low, all }), stockColumns)
     }
