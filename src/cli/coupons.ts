@@ -1,7 +1,6 @@
 import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
-import { toIso } from '../platform/iso-time.ts'
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { minimumChargeMinor } from '../platform/minimum-charge.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
@@ -16,7 +15,7 @@ import type { CouponRow } from '../shop/catalog/rows.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { JsonList } from './output.ts'
 import type { Answer } from './output.ts'
-import { table, timeCell } from './table.ts'
+import { table, timeCell, timeText } from './table.ts'
 import { collect, numberOrText } from './numbers.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -115,7 +114,7 @@ function answer(app: App, row: CouponRow): Answer {
     json: { coupon },
     human: [
       `${coupon.code}: ${discountOf(coupon, currency)} off ${scope === '' ? 'everything' : scope}`,
-      `${stateOf(row, app.clock.now())}, used ${coupon.used} times, created ${toIso(row.createdAt)}`
+      `${stateOf(row, app.clock.now())}, used ${coupon.used} times, created ${timeText(row.createdAt)}`
     ]
   }
 }

@@ -1,5 +1,6 @@
 import type { listBenefits } from '../shop/benefits/list-benefits.ts'
 import type { Entitlements } from '../shop/entitlements/entitlements.ts'
+import { timeText } from './table.ts'
 
 /** The lines about a person's orders, benefits and affiliate account. */
 export function entitlementLines(
@@ -13,6 +14,6 @@ export function entitlementLines(
     ...(affiliate.status === null ? [] : [`Affiliate ${affiliate.id ?? ''}: ${affiliate.status}`]),
     ...(flags.hasProAccess ? ['Has pro access'] : [])
   ]
-  const orders = `Orders: ${ordersSummary.totalOrders}${ordersSummary.lastOrderAt === null ? '' : `, the last ${ordersSummary.lastOrderAt}`}`
+  const orders = `Orders: ${ordersSummary.totalOrders}${ordersSummary.lastOrderAt === null ? '' : `, the last ${timeText(ordersSummary.lastOrderAt)}`}`
   return [orders, ...(held.length === 0 ? ['No benefits.'] : held)]
 }

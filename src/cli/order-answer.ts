@@ -7,7 +7,7 @@ import type { ShipmentView } from '../shop/shipments/view.ts'
 import { buyerLines } from './buyer-lines.ts'
 import type { Answer } from './output.ts'
 import { plain } from './plain.ts'
-import { table, timeCell } from './table.ts'
+import { table, timeCell, timeText } from './table.ts'
 
 /** Who moves an order, in its history. */
 export const by = 'operator'
@@ -45,7 +45,7 @@ export function answer(app: App, id: number, did: { json?: object; lines?: reado
 function shipmentLine({ shippedAt, carrier, tracking, lines }: ShipmentView): string {
   const how = [carrier, tracking].filter((part) => part !== null).join(' ')
   const goods = lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ')
-  return plain(`  Shipped ${shippedAt}${how === '' ? '' : ` with ${how}`}: ${goods}`)
+  return plain(`  Shipped ${timeText(shippedAt)}${how === '' ? '' : ` with ${how}`}: ${goods}`)
 }
 
 function money(order: AdminOrder, amount: number): string {

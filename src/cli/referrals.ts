@@ -15,7 +15,7 @@ import { definePayouts } from './referral-payouts.ts'
 import { countOf, parsePageLimit } from './numbers.ts'
 import { JsonList, TextParts } from './output.ts'
 import type { Answer } from './output.ts'
-import { table, timeCell } from './table.ts'
+import { table, timeCell, timeText } from './table.ts'
 import { showProgress } from './progress.ts'
 import { addCommand, runs } from './run.ts'
 import type { Work } from './run.ts'
@@ -110,7 +110,7 @@ function answer(app: App, id: number): Answer {
     json: shown,
     human: [
       `Referral ${referral.id}: ${referral.status}${why}, ${money(referral.amountMinor)} at ${referral.rate} %`,
-      `Affiliate ${referral.affiliateCode}, order ${referral.orderId}, visit ${referral.visitId}, ${referral.createdAtUtc}`,
+      `Affiliate ${referral.affiliateCode}, order ${referral.orderId}, visit ${referral.visitId}, ${timeText(referral.createdAtUtc)}`,
       ...(referral.note === undefined ? [] : [`Note: ${noteWords[referral.note]}`]),
       ...(rows.length === 0 ? [] : [table(['At', 'Entry', 'Amount', 'Reason'], rows)])
     ]

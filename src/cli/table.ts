@@ -76,6 +76,11 @@ export function timeCell(at: string | number | null): Date | null {
   return at === null ? null : new Date(at)
 }
 
+/** The time of an ISO 8601 text or of epoch milliseconds as in a table, for a line of text. */
+export function timeText(at: string | number): string {
+  return localTime(new Date(at))
+}
+
 /** `2026-11-23 12:00+01:00`; with `Z` in UTC. */
 function localTime(at: Date): string {
   const two = (value: number): string => String(value).padStart(2, '0')

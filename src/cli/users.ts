@@ -23,7 +23,7 @@ import { rolesOf } from '../shop/entitlements/roles.ts'
 import { countGuestOrders } from '../shop/orders/guest-orders.ts'
 import { entitlementLines } from './entitlement-lines.ts'
 import type { Answer } from './output.ts'
-import { table } from './table.ts'
+import { table, timeText } from './table.ts'
 import { defineUserEdits } from './user-edits.ts'
 import { whileShowing } from './progress.ts'
 import { addCommand, confirmOrRefuse, readPassword, runs } from './run.ts'
@@ -167,13 +167,17 @@ function answer(app: App, user: UserRow, now: number): Answer {
     json: { user: view, ...record, entitlements },
     human: [
       `${view.displayName} <${view.email}>, account ${view.id}, username ${record.username}`,
-      `${record.status}, email ${record.emailVerifiedAt === null ? 'not verified' : `verified ${record.emailVerifiedAt}`}`,
-      `Name: ${names === '' ? 'none' : names}; roles: ${roles.wpRoles.join(', ')}; since ${view.createdAt}`,
-      `Terms accepted: ${record.consent.termsAcceptedAt ?? 'never'}; privacy: ${record.consent.privacyAcceptedAt ?? 'never'}`,
+      `${record.status}, email ${record.emailVerifiedAt === null ? 'not verified' : `verified ${timeText(record.emailVerifiedAt)}`}`,
+      `Name: ${names === '' ? 'none' : names}; roles: ${roles.wpRoles.join(', ')}; since ${timeText(view.createdAt)}`,
+      `Terms accepted: ${timeOrNever(record.consent.termsAcceptedAt)}; privacy: ${timeOrNever(record.consent.privacyAcceptedAt)}`,
       ...(record.biography ?? '').split('\n'),
       ...entitlementLines(entitlements, visibleBenefits(app.db, user.id, now))
     ]
   }
+}
+
+function timeOrNever(at: string | null): string {
+  return at === null ? 'never' : timeText(at)
 }
 
 function printExport(work: Work<object>, who: string): Answer {

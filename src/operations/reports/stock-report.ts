@@ -61,7 +61,7 @@ export function reportStock(db: Db, days: Days, { low, all }: { low: number; all
     })),
     page: {
       title: 'Stock',
-      subtitle: `Sold from ${days.from} to ${days.to} (${timeZone})`,
+      subtitle: `what was sold from ${days.from} to ${days.to} (${timeZone})`,
       figures: [
         { label: 'Sold out', value: String(count('sold_out')) },
         { label: 'Low', value: String(count('low')) },
