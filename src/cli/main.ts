@@ -20,6 +20,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
 }
 
 async function run(argv: readonly string[], terminal: Terminal): Promise<void> {
+  const json = argv.includes('--json')
   const program = new ShopCommand(terminal, 'shopstead')
     .description('A headless storefront and account service for a small shop.')
     .version(packageVersion())
@@ -37,10 +38,9 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<void> {
         program.commands.at(-1)?.helpGroup(heading)
       }
     }
-    applyExitCodes(program)
+    takeErrors(program, json)
     await program.parseAsync(argv, { from: 'user' })
   } catch (error) {
-    const json = argv.includes('--json')
     if (!(error instanceof CommanderError)) return printError(terminal, error, json)
     terminal.exitCode = error.exitCode === 0 ? 0 : 2
     if (error.exitCode !== 0 && json)
@@ -48,8 +48,9 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<void> {
   }
 }
 
-/** Commander exits with 1 for wrong usage; this command line exits with 2. */
-function applyExitCodes(command: ShopCommand): void {
+/** Commander exits with 1 for wrong usage; this command line exits with 2. With --json, only the JSON says what is wrong. */
+function takeErrors(command: ShopCommand, json: boolean): void {
   command.exitOverride()
-  for (const child of command.commands) if (child instanceof ShopCommand) applyExitCodes(child)
+  if (json) command.configureOutput({ writeErr: () => undefined })
+  for (const child of command.commands) if (child instanceof ShopCommand) takeErrors(child, json)
 }

@@ -174,3 +174,20 @@ describe('systemd', () => {
     expect((await unitOf(option, value)).code).toBe(2)
   })
 })
+
+test.each([
+  ['unknown command', ['nonsense']],
+  ['unknown option', ['orders', 'list', '--amont', '5']],
+  ['missing required argument', ['orders', 'show']]
+])('prints an %s once, as JSON if asked to', async (message, args) => {
+  const folder = temporaryFolder()
+  const text = await shopstead(folder, args)
+  expect([text.code, text.stdout]).toEqual([2, ''])
+  expect(text.stderr).toContain(message)
+  const { code, json, stderr } = await shopstead(folder, [...args, '--json'])
+  expect([code, stderr, json]).toEqual([
+    2,
+    '',
+    { error: { code: 'USAGE', message: expect.stringContaining(message), details: {} } }
+  ])
+})
