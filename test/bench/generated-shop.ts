@@ -189,7 +189,8 @@ function fillBenefits(sqlite: Database.Database, { now }: FillData): void {
 }
 
 /** One event a second until now. */
-function fillEvents(sqlite: Database.Database, { events = 0 }: Size, { now }: FillData): void {
+function fillEvents(sqlite: Database.Database, { events }: Size, { now }: FillData): void {
+  if (events === undefined) return
   sqlite.exec(`
     INSERT INTO events (id, type, payload, created_at)
       ${numbers(events)} SELECT i, 'order.paid', '{"orderId":' || i || '}', ${now} - (${events} - i) * 1000 FROM n;

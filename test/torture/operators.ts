@@ -27,6 +27,7 @@ const promised = { together: 50, checkouts: 100 }
 const maxMb = 300
 const small = { products: 1_000, orders: 5_000, users: 1_000, referrals: 1_000 }
 const customers = 20
+const longestWaitMs = 10 * 60_000
 
 export const operators: Part = {
   name: 'operators',
@@ -163,8 +164,12 @@ function operatorOf(
     async untilNone(sql) {
       const sqlite = new Database(join(dataDir, 'shopstead.db'), { readonly: true })
       const count = sqlite.prepare<[], number>(sql).pluck()
+      const until = Date.now() + longestWaitMs
       try {
-        while (count.get() !== 0) await sleep(250)
+        while (count.get() !== 0) {
+          if (Date.now() > until) throw new Error(`The server has not done its work after ten minutes: ${sql}`)
+          await sleep(250)
+        }
       } finally {
         sqlite.close()
       }
