@@ -2,7 +2,7 @@
  * Compares the packed package with minimal references, run by `npm run bench`. With taskset, the server and the load
  * generator have one core each. The two sides of a comparison run alternately.
  *
- *     npm run bench                            everything, twenty minutes on a quiet machine
+ *     npm run bench                            everything, over half an hour on a quiet machine
  *     npm run bench -- --check                 exit with 1 when a result misses its target
  *     npm run bench -- --only me,orders        only these rows (see --list)
  *     npm run bench -- --seconds 5 --rounds 5  longer and more runs
