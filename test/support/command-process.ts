@@ -38,13 +38,15 @@ export function runShopstead<Json = Record<string, unknown>>(
   return promise
 }
 
-/** The environment without the test runner's colours, and without TEST and NODE_ENV=test, under which consola writes nothing below warnings. */
-function plainEnvironment(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) =>
-      value === undefined || /^(SHOPSTEAD_.*|TEST|CI|NODE_ENV|FORCE_COLOR)$/.test(name) ? [] : [[name, value]]
-    )
+/**
+ * The environment of a person at a terminal: without what a test runner or CI sets. Node shows no colours where CI is
+ * set, and consola writes nothing below warnings where TEST or NODE_ENV=test is.
+ */
+export function plainEnvironment(): Record<string, string> {
+  const environment = Object.entries({ ...process.env, TERM: 'xterm' }).flatMap(([name, value]) =>
+    value === undefined || /^(SHOPSTEAD_.*|TEST|CI|NODE_ENV|NO_COLOR|FORCE_COLOR)$/.test(name) ? [] : [[name, value]]
   )
+  return Object.fromEntries(environment) as Record<string, string>
 }
 
 /** The exit code or signal of a process, when it has ended. */

@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { groups } from '../../../src/cli/groups.ts'
 import { shopstead } from '../../support/command-line.ts'
-import { runShopstead } from '../../support/command-process.ts'
+import { plainEnvironment, runShopstead } from '../../support/command-process.ts'
 import { demoShop } from '../../support/demo-shop.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -93,7 +93,7 @@ describe('shopstead in its own process', () => {
   ])('ends a question for a password or a confirmation in one line at %s', async (_name, key) => {
     const press = async (question: string, ...args: string[]) => {
       const command = [process.execPath, 'bin/shopstead.js', ...args, '--data-dir', demoShop()].join(' ')
-      const child = spawn('script', ['-qec', command, '/dev/null'])
+      const child = spawn('script', ['-qec', command, '/dev/null'], { env: plainEnvironment() })
       let stdout = ''
       child.stdout.on('data', (part: Buffer) => {
         const wasAsked = stdout.includes(question)
@@ -116,9 +116,8 @@ describe('shopstead in its own process', () => {
 
   it('colours the heads of tables only for a terminal without NO_COLOR', () => {
     const command = `${process.execPath} bin/shopstead.js modules list --data-dir ${demoShop()}`
-    const { FORCE_COLOR: _force, NO_COLOR: _no, ...rest } = process.env
     const headOf = (words: string[], more: Record<string, string> = {}): string | undefined =>
-      spawnSync(words[0] ?? '', words.slice(1), { encoding: 'utf8', env: { ...rest, TERM: 'xterm', ...more } })
+      spawnSync(words[0] ?? '', words.slice(1), { encoding: 'utf8', env: { ...plainEnvironment(), ...more } })
         .stdout.split(/\r?\n/)
         .find((line) => line.includes('Module'))
     const terminal = ['script', '-qec', command, '/dev/null']
@@ -132,7 +131,8 @@ describe('shopstead in its own process', () => {
   it('shows its progress on a terminal, but not with --json', () => {
     const watched = (...args: string[]): string => {
       const command = [process.execPath, 'bin/shopstead.js', ...args, '--data-dir', demoShop(), '> /dev/null'].join(' ')
-      return spawnSync('script', ['-qec', command, '/dev/null'], { encoding: 'utf8' }).stdout
+      const options = { encoding: 'utf8', env: plainEnvironment() } as const
+      return spawnSync('script', ['-qec', command, '/dev/null'], options).stdout
     }
     expect(watched('offers', 'export').startsWith('\r\u001B[Kreading the catalogue')).toBe(true)
     expect(watched('offers', 'export').endsWith('\r\u001B[K')).toBe(true)
