@@ -31,11 +31,7 @@ export const resendable = [
   'order_refunded',
   'payment_link',
   'payment_reminder',
-  'payment_failed',
-  'refund_failed',
-  'renewal_failed',
-  'subscription_cancelled',
-  'subscription_ended'
+  ...repeatable
 ] as const
 export type Resendable = (typeof resendable)[number]
 
