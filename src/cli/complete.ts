@@ -60,7 +60,7 @@ async function suggest(
   const declared = command.registeredArguments
   const argument = declared[positionals] ?? (declared.at(-1)?.variadic ? declared.at(-1) : undefined)
   if (argument === undefined) return { suggestions: [], files: false }
-  const { dataDir } = optionsIn(before)
+  const dataDir = dataDirIn(before)
   const names = await namesFor[`${command.parent?.name()} ${argument.name()}`]?.({ current, dataDir, terminal })
   if (names !== undefined) return { suggestions: names, files: false }
   return { ...choices(argument.argChoices), files: /file/i.test(argument.name()) }
@@ -87,9 +87,9 @@ async function slugs({ current, dataDir, terminal }: Asked): Promise<Suggestions
   }
 }
 
-function optionsIn(words: readonly string[]): { dataDir: string | undefined } {
+function dataDirIn(words: readonly string[]): string | undefined {
   const at = words.indexOf('--data-dir')
-  return { dataDir: at < 0 ? undefined : words[at + 1] }
+  return at < 0 ? undefined : words[at + 1]
 }
 
 function described(table: Readonly<Record<string, { about: string }>>): Suggestions['suggestions'] {

@@ -14,7 +14,7 @@ import { addEndpoint, getEndpoint, listEndpoints, removeEndpoint, rotateSecret }
 import type { EndpointRow } from '../shop/webhooks/endpoints.ts'
 import { JsonList } from './output.ts'
 import type { Answer } from './output.ts'
-import { table, timeCell } from './table.ts'
+import { table, timeCell, timeText } from './table.ts'
 import type { Cell } from './table.ts'
 import { parseAge, parseLimit, parseRowId } from './numbers.ts'
 import { addCommand, confirmOrRefuse, runs } from './run.ts'
@@ -86,16 +86,16 @@ function rotateOne({ app, options, now }: Work<{ overlap: string }>, id: string)
   const overlapMs = options.overlap === '0' ? 0 : parseAge('--overlap', options.overlap)
   if (overlapMs > longestOverlapMs) throw new AppError('USAGE', '--overlap must be at most 30d.')
   const { secret, ...endpoint } = rotateSecret(app.db, parseRowId(id), overlapMs, now)
-  const ends = toIsoOrNull(endpoint.oldSecrets?.[0]?.endsAt)
+  const ends = endpoint.oldSecrets?.[0]?.endsAt ?? null
   return {
-    json: { webhook: toJson(endpoint), secret, oldSecretEndsAt: ends },
+    json: { webhook: toJson(endpoint), secret, oldSecretEndsAt: toIsoOrNull(ends) },
     human: [
       `Webhook ${endpoint.id}: ${endpoint.url}`,
       `Secret: ${secret}`,
       'Store the secret now: it is not shown again.',
       ends === null
         ? 'The old secret has ended. The receiver refuses events until it has the new one; the shop sends them again.'
-        : `Until ${ends}, each event is signed with the old secret, too.`
+        : `Until ${timeText(ends)}, each event is signed with the old secret, too.`
     ]
   }
 }
