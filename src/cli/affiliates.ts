@@ -73,8 +73,7 @@ function list({ app, options }: Work<{ status?: AffiliateStatus }>): Answer {
   return {
     json: new JsonList(
       'affiliates',
-      found((row) => row),
-      () => ({})
+      found((row) => row)
     ),
     human: table(['Code', 'State', 'Rate', 'Email', 'Since'], rows)
   }

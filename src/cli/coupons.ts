@@ -101,7 +101,7 @@ function list({ app, now }: Work<object>): Answer {
   })
   const views = listCoupons(app.db, (row) => toCoupon(app.db, row, currency))
   return {
-    json: new JsonList('coupons', views, () => ({})),
+    json: new JsonList('coupons', views),
     human: table(['Code', 'Discount', 'Used', 'Until', 'State'], rows)
   }
 }

@@ -60,7 +60,7 @@ function listSome({ app, options, now }: Work<ListOptions>): Answer {
     limit: limit ?? (hasDays ? undefined : usualLimit)
   })
   return {
-    json: new JsonList('events', events.map(toJson), () => ({})),
+    json: new JsonList('events', events.map(toJson)),
     human: table(['Id', 'At', 'Event', 'Data'], events.map(toCells), 'There are no events.')
   }
 }

@@ -33,7 +33,7 @@ function showPack({ app, options }: Work<PackOptions>): Answer {
   if (html !== undefined) writeNewFile(html, packingSlips(setting(app.db, 'shop.name'), [...orders()]))
   const files = [csv, html].filter((file) => file !== undefined)
   return {
-    json: new JsonList('orders', orders(), () => ({})),
+    json: new JsonList('orders', orders()),
     human: [
       table(['Order', 'Paid', 'Line:qty', 'Item', 'Ship to'], orders().flatMap(toRows), 'There is nothing to ship.'),
       ...files.map((file) => `Written to ${file}.`)

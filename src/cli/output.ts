@@ -33,7 +33,7 @@ export class JsonList {
   readonly rest: () => object
 
   /** `new JsonList('offers', rows, () => ({ nextCursor }))` is written as `{"offers": […], "nextCursor": …}`. */
-  constructor(name: string, rows: Iterable<unknown>, rest: () => object) {
+  constructor(name: string, rows: Iterable<unknown>, rest: () => object = () => ({})) {
     this.name = name
     this.rows = rows
     this.rest = rest

@@ -19,7 +19,7 @@ export function defineWarnings(group: ShopCommand): void {
     if (settled !== undefined) dismissWarning(app.db, parseRowId(settled), now)
     const warnings = listWarnings(app.db, kind)
     return {
-      json: new JsonList('warnings', warnings.map(toJson), () => ({})),
+      json: new JsonList('warnings', warnings.map(toJson)),
       human: table(
         ['Id', 'Order', 'What'],
         warnings.map(({ id, orderId, message }) => [id, orderId, message]),

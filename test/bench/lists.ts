@@ -36,9 +36,9 @@ const lists = [
   ['users', 'list', '--limit', '1000'],
   ['orders', 'list', '--limit', '1000'],
   ['referrals', 'list', '--limit', '1000'],
-  ['users', 'list', '--search', 'nobody'],
-  ['orders', 'list', '--search', 'nobody'],
-  ['offers', 'list', '--search', 'nothing']
+  ['users', 'list', '--search', 'unknown'],
+  ['orders', 'list', '--search', 'unknown'],
+  ['offers', 'list', '--search', 'unknown']
 ]
 
 /** Prints what the process used when it ends, on a stream of its own. */
