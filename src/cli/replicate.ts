@@ -14,13 +14,24 @@ export function define(program: ShopCommand): void {
     'replicate',
     "print Litestream's configuration, which copies each change of the shop to another machine",
     'replicate --to s3://bucket/shop > /etc/shopstead/litestream.yml'
-  ).option('--to <address>', `${replicaRule} (default: SHOPSTEAD_REPLICA)`)
+  )
+    .option('--to <address>', `${replicaRule} (default: SHOPSTEAD_REPLICA)`)
+    .option('--check', 'print no configuration, and fail when another machine has continued the replica')
   runsOnFiles(command, print)
 }
 
-async function print({ config, options }: FileWork<{ to?: string }>): Promise<Answer> {
+async function print({ config, options }: FileWork<{ to?: string; check?: boolean }>): Promise<Answer> {
+  const replica = replicaOf(config, options.to, '--to')
+  if (options.check) {
+    const { requireNewestMachine } = await import('../operations/replica/other-machine.ts')
+    await requireNewestMachine(config, replica)
+    return {
+      json: { mayReplicate: true },
+      human: 'This machine may replicate: no other machine has continued the shop.'
+    }
+  }
   const { litestreamConfig } = await import('../operations/replica/litestream-config.ts')
-  const configuration = litestreamConfig(databaseFile(config), replicaOf(config, options.to, '--to'))
+  const configuration = litestreamConfig(databaseFile(config), replica)
   return { json: { configuration }, human: configuration.trimEnd() }
 }
 

@@ -11,7 +11,13 @@ import { replicaOf } from './replicate.ts'
 import { addCommand, confirmOrRefuse, runsOnFiles } from './run.ts'
 import type { FileWork } from './run.ts'
 
-type Options = { fromReplica?: string | true; secretKey?: string; newSecret?: boolean; yes?: boolean }
+type Options = {
+  fromReplica?: string | true
+  secretKey?: string
+  newSecret?: boolean
+  generation?: string
+  yes?: boolean
+}
 
 export function define(program: ShopCommand): void {
   const command = addCommand(
@@ -23,6 +29,7 @@ export function define(program: ShopCommand): void {
     .option('--from-replica [address]', 'the replica (default: SHOPSTEAD_REPLICA)')
     .option('--secret-key <file>', "a copy of the lost machine's secret.key")
     .option('--new-secret', 'go on without the secret key')
+    .option('--generation <id>', 'restore this generation of the replica (default: the one that began last)')
     .option('--yes', 'do not ask for confirmation before a database is replaced')
   runsOnFiles(command, bringBack)
 }
@@ -36,7 +43,8 @@ async function bringBack(work: FileWork<Options>): Promise<Answer> {
     await confirmOrRefuse(terminal, `Replace the database in ${config.dataDir} with this replica?`, options)
   const progress = showProgress(work)
   const withoutSecret = options.newSecret ?? false
-  const request = { config, replica, secret, withoutSecret, now, onStep: progress.step }
+  const generation = options.generation ?? null
+  const request = { config, replica, secret, withoutSecret, generation, now, onStep: progress.step }
   const done = await restoreFromReplica(request).finally(progress.done)
   return { json: { ...done, restored: true, createdAt: toIso(done.createdAt) }, human: humanLines(done) }
 }

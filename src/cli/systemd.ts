@@ -31,17 +31,19 @@ export function define(program: ShopCommand): void {
 function print({ config, options }: FileWork<Options>): Answer {
   const { replicate } = options
   const facts = {
+    node: realpathSync(process.execPath),
+    program: join(packageRoot, 'bin', 'shopstead.js'),
     envFile: plainPath(options.environment),
     ...(options.user === undefined ? {} : { as: { user: plainName(options.user), dataDir: plainPath(config.dataDir) } })
   }
   const unit =
     replicate === undefined
-      ? serverUnit(realpathSync(process.execPath), join(packageRoot, 'bin', 'shopstead.js'), facts)
+      ? serverUnit(facts)
       : replicaUnit(plainPath(replicate === true ? '/etc/shopstead/litestream.yml' : replicate), config, facts)
   return { json: { unit }, human: unit.trimEnd() }
 }
 
-type Facts = { envFile: string; as?: { user: string; dataDir: string } }
+type Facts = { node: string; program: string; envFile: string; as?: { user: string; dataDir: string } }
 
 /**
  * The limit of each half of V8's space for new objects. Without it, a server under load takes 230 MB instead of 150 MB,
@@ -56,8 +58,8 @@ const semiSpaceMegabytes = 16
  * pause does not grow (RestartSteps), because systemd counts every restart in the life of the service. MemoryMax ends a
  * server that uses too much memory before the machine swaps or ends another program; systemd then starts it again.
  */
-function serverUnit(node: string, program: string, { envFile, as }: Facts): string {
-  const dataDir = as?.dataDir ?? '/var/lib/shopstead'
+function serverUnit({ node, program, envFile, as }: Facts): string {
+  const dataDir = dataDirOf(as)
   return toUnit({
     about: ['Description=Shopstead', 'Documentation=https://www.npmjs.com/package/shopstead'],
     service: [
@@ -83,8 +85,10 @@ function serverUnit(node: string, program: string, { envFile, as }: Facts): stri
  * The unit of Litestream. It runs as the server's user: with DynamicUser, units that name the same user share it. It
  * starts before the server and stops after it. So it has the last orders, and the write-ahead log stays: without the log,
  * each restart of the machine would need a new copy of the whole database.
+ *
+ * ExecStartPre keeps an old machine that comes back from writing to the replica, also while the replica does not answer.
  */
-function replicaUnit(configuration: string, config: Config, { envFile, as }: Facts): string {
+function replicaUnit(configuration: string, config: Config, { node, program, envFile, as }: Facts): string {
   const { replica } = config
   const litestream = findLitestream(config) ?? '/usr/bin/litestream'
   const folder = replica?.type === 'file' ? [`ReadWritePaths=${replica.path}`] : []
@@ -93,15 +97,22 @@ function replicaUnit(configuration: string, config: Config, { envFile, as }: Fac
     service: [
       ...(as === undefined ? ['User=shopstead', ...dynamicUser] : ownUser(as)),
       ...folder,
+      'Environment=SHOPSTEAD_ENV=production',
+      `Environment=SHOPSTEAD_DATA_DIR=${dataDirOf(as)}`,
       `EnvironmentFile=-${envFile}`,
+      `ExecStartPre=${node} ${program} replicate --check`,
       `ExecStart=${litestream} replicate -config ${configuration}`,
       'Restart=always',
-      'RestartSec=1s',
+      'RestartSec=5s',
       'TimeoutStopSec=30s',
       'MemoryMax=25%'
     ],
-    protectHome: !insideHome(as?.dataDir ?? '', replica?.type === 'file' ? replica.path : '')
+    protectHome: !insideHome(node, program, dataDirOf(as), replica?.type === 'file' ? replica.path : '')
   })
+}
+
+function dataDirOf(as: Facts['as']): string {
+  return as?.dataDir ?? '/var/lib/shopstead'
 }
 
 const dynamicUser = ['DynamicUser=yes', 'StateDirectory=shopstead', 'StateDirectoryMode=0700']

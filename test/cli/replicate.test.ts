@@ -74,6 +74,12 @@ describe('systemd --replicate', () => {
     expect(await unitOf(['/srv/litestream.yml', '--user', 'shop'])).toMatch(/-config \/srv\/litestream\.yml$/m)
   })
 
+  it('asks before each start whether another machine has continued the shop', async () => {
+    const unit = await unitOf([])
+    expect(unit).toMatch(/^ExecStartPre=\S+ \S+\/bin\/shopstead\.js replicate --check$/m)
+    expect(unit).toContain('Environment=SHOPSTEAD_DATA_DIR=/var/lib/shopstead\n')
+  })
+
   it('may write to a replica in a folder', async () => {
     expect(await unitOf([], { SHOPSTEAD_REPLICA: '/mnt/nas/shop' })).toContain('ReadWritePaths=/mnt/nas/shop\n')
   })

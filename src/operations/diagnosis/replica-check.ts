@@ -3,6 +3,7 @@ import { databaseFile } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import type { Config } from '../../platform/config/config.ts'
 import type { Replica } from '../../platform/config/replica.ts'
+import { findRivals, listedGenerations } from '../replica/generations.ts'
 import { findLitestream, installLitestream, listGenerations } from '../replica/litestream.ts'
 import type { Generation } from '../replica/litestream.ts'
 import { failed, ok, span, warning } from './check.ts'
@@ -21,12 +22,21 @@ async function checkReplica(config: Config): Promise<Finding> {
     return failed('Litestream is not installed, so nothing is replicated from here.', installLitestream)
   const changedAt = lastChange(databaseFile(config))
   try {
-    const [newest] = await listGenerations(config, replica)
-    return judge(replica, newest, changedAt)
+    const generations = await listGenerations(config, replica)
+    if (findRivals(generations).length > 0) return split(replica, generations)
+    return judge(replica, generations[0], changedAt)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return failed(error.message, 'Check SHOPSTEAD_REPLICA and its credentials. Litestream must be of version 0.3.')
   }
+}
+
+function split({ address }: Replica, generations: Generation[]): Finding {
+  return failed(
+    `Two machines have written to the replica ${address}:${listedGenerations(generations)}`,
+    'Stop the shop and the replication on the machine that must not sell. Delete its generation at the replica, or ' +
+      'wait a day: until then, "shopstead restore" asks for --generation.'
+  )
 }
 
 function judge({ address }: Replica, newest: Generation | undefined, changedAt: number): Finding {

@@ -12,21 +12,40 @@ import { listSnapshots } from './litestream.ts'
 const clockSkewMs = 5_000
 
 /**
- * Refuses to serve a database that another machine has continued: the shop was restored there from the replica, and
- * selling here too would split it. Litestream writes down here when it began the generation of this machine; a generation
- * that began later at the replica is another machine's. A restore deletes what Litestream wrote. A replica that cannot be
+ * Refuses to serve a database that another machine has continued, see `requireNewestMachine`. A replica that cannot be
  * read is logged and does not stop the shop.
  *
  * @throws AppError CONFLICT when another machine has continued the replica
  */
 export async function refuseOldMachine(config: Config, log: Pick<Logger, 'warn'>): Promise<void> {
-  const { replica, dataDir } = config
-  const file = join(dataDir, litestreamFolder, 'generation')
+  const { replica } = config
+  if (replica === null) return
+  try {
+    await requireNewestMachine(config, replica)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'CONFLICT') throw error
+    log.warn('the replica could not be asked whether another machine has continued the shop', {
+      error: describeError(error)
+    })
+  }
+}
+
+/**
+ * Refuses a database that another machine has continued: the shop was restored there from the replica, and selling here
+ * too would split it. Litestream writes down here when it began the generation of this machine; a generation that began
+ * later at the replica is another machine's. A restore deletes what Litestream wrote.
+ *
+ * The replication asks before each start, because Litestream begins a new generation on a machine that comes back. That
+ * generation would be the newest, with the old machine's data.
+ *
+ * @throws AppError CONFLICT when another machine has continued the replica; DEPENDENCY_UNAVAILABLE when that is not known
+ */
+export async function requireNewestMachine(config: Config, replica: Replica): Promise<void> {
+  const file = join(config.dataDir, litestreamFolder, 'generation')
   const began = statSync(file, { throwIfNoEntry: false })?.mtimeMs
-  if (replica === null || began === undefined) return
+  if (began === undefined) return
   const own = readFileSync(file, 'utf8').trim()
-  const newest = await findNewestOther(config, replica, { own, log })
-  if (newest <= began + clockSkewMs) return
+  if ((await findNewestOther(config, replica, own)) <= began + clockSkewMs) return
   throw new AppError(
     'CONFLICT',
     `Another machine has continued this shop: the replica ${replica.address} has a copy that began after this ` +
@@ -35,22 +54,11 @@ export async function refuseOldMachine(config: Config, log: Pick<Logger, 'warn'>
   )
 }
 
-/** When the youngest generation of the replica besides this machine's began, epoch ms; 0 when that is not known. */
-async function findNewestOther(
-  config: Config,
-  replica: Replica,
-  { own, log }: { own: string; log: Pick<Logger, 'warn'> }
-): Promise<number> {
-  try {
-    const others = (await listSnapshots(config, replica)).filter(({ generation }) => generation !== own)
-    const starts = [...Map.groupBy(others, ({ generation }) => generation).values()].map((snapshots) =>
-      Math.min(...snapshots.map(({ createdAt }) => createdAt))
-    )
-    return Math.max(0, ...starts)
-  } catch (error) {
-    log.warn('the replica could not be asked whether another machine has continued the shop', {
-      error: describeError(error)
-    })
-    return 0
-  }
+/** When the youngest generation of the replica besides this machine's began, epoch ms; 0 when there is none. */
+async function findNewestOther(config: Config, replica: Replica, own: string): Promise<number> {
+  const others = (await listSnapshots(config, replica)).filter(({ generation }) => generation !== own)
+  const starts = [...Map.groupBy(others, ({ generation }) => generation).values()].map((snapshots) =>
+    Math.min(...snapshots.map(({ createdAt }) => createdAt))
+  )
+  return Math.max(0, ...starts)
 }

@@ -8,7 +8,9 @@ import type { Config } from '../../platform/config/config.ts'
 import type { Replica } from '../../platform/config/replica.ts'
 import { describeError } from '../../platform/log.ts'
 import { deleteStaleDrafts, draftName } from '../../platform/drafts.ts'
+import { chooseGeneration, listedGenerations } from './generations.ts'
 import { listGenerations, restoreReplica } from './litestream.ts'
+import type { Generation } from './litestream.ts'
 
 type Request = {
   config: Config
@@ -17,6 +19,8 @@ type Request = {
   secret: string | null
   /** Whether to go on when there is no secret at all. */
   withoutSecret: boolean
+  /** The generation to restore; null for the one that began last. */
+  generation: string | null
   now: number
   onStep?: (step: string) => void
 }
@@ -25,17 +29,17 @@ type Request = {
  * Brings the shop's database back from its replica: into a draft, which is verified like a backup before it replaces
  * anything (see `restoreBackup`). `createdAt` of the result is the newest change at the replica, to the second.
  *
- * @throws AppError USAGE without a secret; NOT_FOUND when the replica is empty; DEPENDENCY_UNAVAILABLE when Litestream is
- *   missing or cannot read the replica; CONFLICT for a database that fails verification, or while another process uses
- *   the present one
+ * @throws AppError USAGE without a secret; NOT_FOUND when the replica does not have the generation; DEPENDENCY_UNAVAILABLE when Litestream is
+ *   missing or cannot read the replica; CONFLICT when two machines have written to the replica, for a database that
+ *   fails verification, or while another process uses the present one
  */
 export async function restoreFromReplica(request: Request): Promise<Restored> {
   const { config, replica, now, onStep } = request
   const { dataDir } = config
   const secret = chooseSecret(request)
   onStep?.('looking at the replica')
-  const [newest] = await listGenerations(config, replica)
-  if (newest === undefined) throw new AppError('NOT_FOUND', `There is no copy of a shop at ${replica.address}.`)
+  const generations = await listGenerations(config, replica)
+  const chosen = chooseGeneration(replica, generations, request.generation)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   deleteStaleDrafts(dataDir)
   const folder = draftName(dataDir)
@@ -43,12 +47,27 @@ export async function restoreFromReplica(request: Request): Promise<Restored> {
   try {
     onStep?.('fetching the database')
     const file = join(folder, 'shopstead.db')
-    await restoreReplica(config, replica, { id: newest.id, file })
-    if (!existsSync(file)) throw new AppError('NOT_FOUND', `Litestream restored nothing from ${replica.address}.`)
-    finish(file, newest.updatedAt, secret)
+    await fetchDatabase(request, { chosen, generations, file })
+    finish(file, chosen.updatedAt, secret)
     return { ...(await restore(config, file, now, onStep)), file: replica.address }
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A generation whose first snapshot was interrupted cannot be restored, but the one before it can. */
+async function fetchDatabase(
+  { config, replica }: Request,
+  { chosen, generations, file }: { chosen: Generation; generations: Generation[]; file: string }
+): Promise<void> {
+  try {
+    await restoreReplica(config, replica, { id: chosen.id, file })
+    if (!existsSync(file)) throw new AppError('NOT_FOUND', `Litestream restored nothing from ${replica.address}.`)
+  } catch (error) {
+    const others = generations.filter(({ id }) => id !== chosen.id)
+    if (!(error instanceof AppError) || others.length === 0) throw error
+    const message = `${error.message} To restore an older generation, pass --generation:${listedGenerations(others)}`
+    throw new AppError(error.code, message, {}, { cause: error })
   }
 }
 

@@ -1,38 +1,13 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { once } from 'node:events'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CheckResult } from '../../../src/operations/diagnosis/check.ts'
-import { backUp, quietShop, renameProduct, slugIn } from '../../operations/backup-support.ts'
-import { shopstead } from '../../support/command-line.ts'
-import { exitOf, runShopstead, spawnShopstead } from '../../support/command-process.ts'
-import { generationOf, hasLitestream, pathWithLitestream, startReplication } from '../../support/litestream.ts'
+import { backUp, renameProduct, slugIn } from '../../operations/backup-support.ts'
+import { generationOf, hasLitestream } from '../../support/litestream.ts'
 import { s3Credentials, startS3Server } from '../../support/s3-server.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-
-/** A shop that Litestream replicates to `address`; it ends with the test. */
-async function replicatedShop(address: string, env: Record<string, string> = {}) {
-  const dataDir = await quietShop()
-  const sqlite = new Database(join(dataDir, 'shopstead.db'))
-  onTestFinished(() => void sqlite.close())
-  const { json } = await shopstead<{ configuration: string }>(dataDir, ['replicate', '--to', address, '--json'])
-  const replicate = () => startReplication(join(dataDir, '..'), json.configuration, env)
-  const replication = await replicate()
-  onTestFinished(() => replication.end('SIGKILL'))
-  const rename = (slug: string): void => void sqlite.prepare('UPDATE products SET slug = ?').run(slug)
-  return { dataDir, replication, replicate, rename, keyFile: join(dataDir, 'secret.key'), close: () => sqlite.close() }
-}
-
-const run = <Json = Record<string, unknown>>(dataDir: string, args: string[], env: Record<string, string> = {}) =>
-  runShopstead<Json>(dataDir, [...args, '--json'], { env: { PATH: pathWithLitestream(), ...env } })
-
-async function replicaRow(dataDir: string, env: Record<string, string>): Promise<CheckResult | undefined> {
-  const { json } = await run<{ checks: CheckResult[] }>(dataDir, ['health'], env)
-  return json.checks.find(({ name }) => name === 'replica')
-}
+import { replicatedShop, replicaRow, run } from './replica-support.ts'
 
 describe.skipIf(!hasLitestream)('a replica in a folder', () => {
   it('brings the shop back on an empty machine, with its secret key', async () => {
@@ -121,54 +96,6 @@ describe.skipIf(!hasLitestream)('a replica in a folder', () => {
     const empty = join(temporaryFolder(), 'data')
     await run(empty, ['restore', '--from-replica', replica, '--secret-key', keyFile])
     expect(slugIn(join(empty, 'shopstead.db'))).toBe('after-the-restore')
-  })
-})
-
-describe.skipIf(!hasLitestream)('a lost machine that comes back', () => {
-  const listening = { apiRoot: expect.stringContaining('/api/v1') }
-
-  /** Runs `serve` until it listens or ends, and returns its answer. */
-  async function serve(dataDir: string, replica: string): Promise<object> {
-    const env = { PATH: pathWithLitestream(), SHOPSTEAD_REPLICA: replica, SHOPSTEAD_ENV: 'development' }
-    const server = spawnShopstead(dataDir, ['serve', '--port', '0', '--json'], { env })
-    onTestFinished(() => void server.kill('SIGKILL'))
-    const ended = exitOf(server)
-    if (server.stdout === null) throw new Error('the server has no standard output')
-    const [line] = (await once(createInterface(server.stdout), 'line')) as [string]
-    server.kill('SIGTERM')
-    await ended
-    return JSON.parse(line) as object
-  }
-
-  it('does not serve after another machine has continued the replica, until it is restored from there', async () => {
-    const replica = join(temporaryFolder(), 'replica')
-    const { dataDir, replication, keyFile, close } = await replicatedShop(replica)
-    expect(await serve(dataDir, replica)).toMatchObject(listening)
-    await replication.end('SIGKILL')
-    // The clocks of the machines may differ by a few seconds.
-    const earlier = new Date(Date.now() - 60_000)
-    utimesSync(join(dataDir, '.shopstead.db-litestream', 'generation'), earlier, earlier)
-
-    const other = join(temporaryFolder(), 'data')
-    await run(other, ['restore', '--from-replica', replica, '--secret-key', keyFile])
-    expect(await serve(other, replica)).toMatchObject(listening)
-    const { json } = await shopstead<{ configuration: string }>(other, ['replicate', '--to', replica, '--json'])
-    const continued = await startReplication(join(other, '..'), json.configuration)
-    onTestFinished(() => continued.end('SIGKILL'))
-    expect(await serve(other, replica)).toMatchObject(listening)
-
-    expect(await serve(dataDir, replica)).toMatchObject({
-      error: { code: 'CONFLICT', message: expect.stringContaining('Another machine has continued this shop') }
-    })
-    close()
-    await run(dataDir, ['restore', '--from-replica', replica, '--yes'])
-    expect(await serve(dataDir, replica)).toMatchObject(listening)
-  })
-
-  it('serves when the replica does not answer', async () => {
-    const { dataDir } = await replicatedShop(join(temporaryFolder(), 'replica'))
-    const nowhere = 's3://shop/replica?endpoint=http://127.0.0.1:9&region=us-east-1'
-    expect(await serve(dataDir, nowhere)).toMatchObject(listening)
   })
 })
 
