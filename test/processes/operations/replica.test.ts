@@ -6,6 +6,7 @@ import type { CheckResult } from '../../../src/operations/diagnosis/check.ts'
 import { backUp, renameProduct, slugIn } from '../../operations/backup-support.ts'
 import { generationOf, hasLitestream } from '../../support/litestream.ts'
 import { s3Credentials, startS3Server } from '../../support/s3-server.ts'
+import { hasSftpServer, startSftpServer } from '../../support/sftp-server.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { replicatedShop, replicaRow, run } from './replica-support.ts'
 
@@ -116,5 +117,26 @@ describe.skipIf(!hasLitestream)('a replica at an S3-compatible server', () => {
     expect(slugIn(join(empty, 'shopstead.db'))).toBe('in-the-bucket')
     const wrong = { ...env, SHOPSTEAD_REPLICA_ACCESS_KEY_ID: 'guess', SHOPSTEAD_REPLICA: address }
     expect(await replicaRow(dataDir, wrong)).toMatchObject({ status: 'failed' })
+  })
+})
+
+// It needs OpenSSH's server (Debian: openssh-server), which .ci/run installs.
+describe.skipIf(!hasLitestream || !hasSftpServer)('a replica at an SFTP server', () => {
+  it('brings the shop back, and health knows its age', async () => {
+    const { address, keyFile } = await startSftpServer()
+    const env = { SHOPSTEAD_REPLICA_KEY_FILE: keyFile }
+    const shop = await replicatedShop(address, env)
+    shop.rename('at-the-sftp-server')
+    await sleep(1_500)
+    const known = { ...env, SHOPSTEAD_REPLICA: address }
+    expect(await replicaRow(shop.dataDir, known)).toMatchObject({ status: 'ok' })
+    await shop.replication.end('SIGKILL')
+    const empty = join(temporaryFolder(), 'data')
+    const restore = ['restore', '--from-replica', '--secret-key', shop.keyFile]
+    expect((await run(empty, restore, known)).json).toMatchObject({ restored: true })
+    expect(slugIn(join(empty, 'shopstead.db'))).toBe('at-the-sftp-server')
+    const { keyFile: wrong } = await startSftpServer()
+    const refused = { SHOPSTEAD_REPLICA: address, SHOPSTEAD_REPLICA_KEY_FILE: wrong }
+    expect(await replicaRow(shop.dataDir, refused)).toMatchObject({ status: 'failed' })
   })
 })
