@@ -116,13 +116,18 @@ async function runPart(part: Part, packed: Packed, seed: number): Promise<Outcom
   const figures: string[] = []
   const violations: string[] = []
   const started = performance.now()
+  // At once: the person who watches a run of hours does not wait for its end.
+  const violation = (text: string): void => {
+    violations.push(text)
+    if (violations.length <= 20) print(`  violation: ${text.replaceAll('\n', '\n    ')}`)
+  }
   const trial: Trial = {
     isFull: !values.short,
     packed,
     random: new Random(seed),
     only: values.only,
     count: (what, times = 1) => void counts.set(what, (counts.get(what) ?? 0) + times),
-    violation: (text) => void violations.push(text),
+    violation,
     figure: (text) => void figures.push(text),
     progress: (line) => progress(`  ${part.name}: ${line}`)
   }
@@ -134,11 +139,10 @@ async function runPart(part: Part, packed: Packed, seed: number): Promise<Outcom
       print(`  skipped: ${error.message}`)
       return 'skipped'
     }
-    violations.push(error instanceof Error ? (error.stack ?? error.message) : String(error))
+    violation(error instanceof Error ? (error.stack ?? error.message) : String(error))
   }
   for (const [what, times] of counts) print(`  ${what}: ${times}`)
   for (const figure of figures) print(`  ${figure}`)
   print(`  violations: ${violations.length} (${Math.round((performance.now() - started) / 1000)} s, seed ${seed})`)
-  for (const text of violations.slice(0, 20)) print(`    ${text.replaceAll('\n', '\n    ')}`)
   return violations.length > 0 ? 'failed' : 'passed'
 }
