@@ -57,14 +57,14 @@ function readKey(file: string): string {
   }
 }
 
-function humanLines({ createdAt, kept }: Restored): string[] {
+function humanLines({ createdAt, kept, invoicePrefix }: Restored & { invoicePrefix: string }): string[] {
   return [
     `The shop has been restored. The newest change at the replica is from ${toIso(createdAt)}.`,
     ...(kept === null ? [] : [`The previous database: ${kept}`]),
     'Do this next:',
     '1. Copy downloads/, media/ and mail-templates/ to the data folder: a replica does not contain them. "shopstead offers images retry" fetches missing pictures.',
     '2. Make sure that the lost machine does not start again.',
-    '3. Set another invoice.prefix: the lost machine may have used the next invoice numbers.',
+    `3. New invoices begin with ${invoicePrefix}, because the lost machine may have used the next numbers of the old series. To choose another prefix, set invoice.prefix to one that was never used.`,
     '4. Run "shopstead migrate", and start the server and the replication.',
     '5. Run "shopstead orders reconcile" and "shopstead health". It names each charge whose order is missing.'
   ]

@@ -9,6 +9,7 @@ import type { Replica } from '../../platform/config/replica.ts'
 import { describeError } from '../../platform/log.ts'
 import { deleteStaleDrafts, draftName } from '../../platform/drafts.ts'
 import { chooseGeneration, listedGenerations } from './generations.ts'
+import { beginInvoiceSeries } from './invoice-series.ts'
 import { listGenerations, restoreReplica } from './litestream.ts'
 import type { Generation } from './litestream.ts'
 
@@ -27,13 +28,14 @@ type Request = {
 
 /**
  * Brings the shop's database back from its replica: into a draft, which is verified like a backup before it replaces
- * anything (see `restoreBackup`). `createdAt` of the result is the newest change at the replica, to the second.
+ * anything (see `restoreBackup`). `createdAt` of the result is the newest change at the replica, to the second. Invoices get
+ * another series (`invoicePrefix`).
  *
  * @throws AppError USAGE without a secret; NOT_FOUND when the replica does not have the generation; DEPENDENCY_UNAVAILABLE when Litestream is
  *   missing or cannot read the replica; CONFLICT when two machines have written to the replica, for a database that
  *   fails verification, or while another process uses the present one
  */
-export async function restoreFromReplica(request: Request): Promise<Restored> {
+export async function restoreFromReplica(request: Request): Promise<Restored & { invoicePrefix: string }> {
   const { config, replica, now, onStep } = request
   const { dataDir } = config
   const secret = chooseSecret(request)
@@ -48,8 +50,8 @@ export async function restoreFromReplica(request: Request): Promise<Restored> {
     onStep?.('fetching the database')
     const file = join(folder, 'shopstead.db')
     await fetchDatabase(request, { chosen, generations, file })
-    finish(file, chosen.updatedAt, secret)
-    return { ...(await restore(config, file, now, onStep)), file: replica.address }
+    const invoicePrefix = finish(file, { updatedAt: chosen.updatedAt, secret, now })
+    return { ...(await restore(config, file, now, onStep)), file: replica.address, invoicePrefix }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -71,9 +73,13 @@ async function fetchDatabase(
   }
 }
 
-function finish(file: string, updatedAt: number, secret: string | null): void {
+type Copy = { updatedAt: number; secret: string | null; now: number }
+
+function finish(file: string, { updatedAt, secret, now }: Copy): string {
   try {
+    const invoicePrefix = beginInvoiceSeries(file, now)
     finishCopy(file, updatedAt, secret)
+    return invoicePrefix
   } catch (error) {
     const message = `What the replica has is not a shop's database: ${describeError(error)}.`
     throw new AppError('CONFLICT', message, {}, { cause: error })

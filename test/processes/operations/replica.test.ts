@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CheckResult } from '../../../src/operations/diagnosis/check.ts'
 import { backUp, renameProduct, slugIn } from '../../operations/backup-support.ts'
-import { generationOf, hasLitestream } from '../../support/litestream.ts'
+import { generationOf, hasLitestream, startReplication } from '../../support/litestream.ts'
 import { s3Credentials, startS3Server } from '../../support/s3-server.ts'
 import { hasSftpServer, startSftpServer } from '../../support/sftp-server.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -30,6 +30,25 @@ describe.skipIf(!hasLitestream)('a replica in a folder', () => {
       { status: 'ok' },
       { status: 'ok' }
     ])
+  })
+
+  it('begins a new series of invoices, because the lost machine may have used the next numbers', async () => {
+    const replica = join(temporaryFolder(), 'replica')
+    const { dataDir } = await replicatedShop(replica)
+    await run(dataDir, ['settings', 'set', 'invoice.prefix', 'TL-'])
+    await sleep(1_000)
+    const other = join(temporaryFolder(), 'data')
+    const restore = ['restore', '--from-replica', replica, '--new-secret']
+    const invoicePrefix = expect.stringMatching(/^TL-R\d{10}-$/)
+    expect((await run(other, restore)).json).toMatchObject({ invoicePrefix })
+    expect((await run(other, ['settings', 'get', 'invoice.prefix'])).json).toMatchObject({ value: invoicePrefix })
+    const continued = await startReplication(
+      join(other, '..'),
+      (await run<{ configuration: string }>(other, ['replicate', '--to', replica])).json.configuration
+    )
+    await continued.end('SIGTERM')
+    const third = join(temporaryFolder(), 'data')
+    expect((await run(third, restore)).json).toMatchObject({ invoicePrefix })
   })
 
   it('replaces no database without a confirmation, and keeps the old one', async () => {
