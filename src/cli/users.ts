@@ -201,10 +201,10 @@ async function erase({ app, options, now, terminal }: Work<EraseOptions>, who: s
   await confirmOrRefuse(terminal, eraseQuestion(user, countGuestOrders(app.db, user.emailKey)), options)
   const rewrite = options.rewrite ?? false
   const { user: erased, ...report } = eraseEverywhere(app, user.id, { rewrite }, now)
-  const { guestOrders, invoices, tracesRemoved, backups } = report
+  const { guestOrders, invoices, tracesRemoved, backups, replica } = report
   const view = toUser(erased, rolesOf(app.db, erased), { billing: true })
   return {
-    json: { user: view, status: erased.status, guestOrders, invoices, tracesRemoved, backups },
+    json: { user: view, status: erased.status, guestOrders, invoices, tracesRemoved, backups, replica },
     human: [
       `Account ${user.id} has been erased; its orders${guestOrders === 0 ? '' : ` and ${guestOrders} guest orders with its email`} stay without personal data.`,
       ...(invoices.keptUntil === null
@@ -212,15 +212,23 @@ async function erase({ app, options, now, terminal }: Work<EraseOptions>, who: s
         : [
             `The name and address stay on ${invoices.count} invoices and credit notes until the end of ${invoices.keptUntil}, as the law requires of a shop (setting invoice.keepYears).`
           ]),
-      ...(tracesRemoved
-        ? []
-        : [
-            `Unused parts of the database file may still contain the person. At a quiet time, run "shopstead users erase ${user.id} --rewrite". It needs as much free disk space as the database has, and orders wait meanwhile.`
-          ]),
+      ...(tracesRemoved ? [] : [traceAdvice(user.id, replica !== null)]),
       ...(backups.length === 0 ? [] : ['These backups still contain the person. Delete them:', ...backups]),
+      ...(replica === null
+        ? []
+        : [`The replica ${replica} contains the person until its present copies are a day old.`]),
       'Copies of backups in other places and the records at Stripe stay: delete them there. After a restore of an older backup, erase the person again.'
     ]
   }
+}
+
+/** Litestream keeps the write-ahead log from being emptied while it runs, and has a copy of it beside the database. */
+function traceAdvice(userId: number, isReplicated: boolean): string {
+  const again = `"shopstead users erase ${userId} --rewrite"`
+  const how = isReplicated
+    ? `stop the replication ("systemctl stop shopstead-replica"), run ${again}, and start the replication again`
+    : `run ${again}`
+  return `Unused parts of the database file or its log may still contain the person. At a quiet time, ${how}. It needs as much free disk space as the database has, and orders wait meanwhile.`
 }
 
 function eraseQuestion({ email, emailVerifiedAt }: UserRow, guestOrders: number): string {

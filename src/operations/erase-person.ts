@@ -33,11 +33,13 @@ export type Erased = {
   tracesRemoved: boolean
   /** The names of the backups in the data folder that still contain the person. */
   backups: string[]
+  /** The address of the replica, which contains the person until its copies of today are a day old; null without one. */
+  replica: string | null
 }
 
 /**
  * Erases a person as `erasePerson` does, and removes what is left of them in the data folder: their emails in mail/, and
- * the old content of changed rows in the database file and its log. Backups stay as they are.
+ * the old content of changed rows in the database file and its log. Backups and the replica stay as they are.
  *
  * @param rewrite rewrites the database file whatever its size, which blocks other writes for about 1.5 seconds for each
  *   100 MB. Otherwise only a file under 100 MB that still contains the person is rewritten
@@ -62,7 +64,13 @@ export function eraseEverywhere(
     mostBytes: rewrite ? Infinity : quicklyRewrittenBytes
   })
   const backups = backupFiles(backupFolder(config.dataDir)).filter((file) => holdsAccount(file, userId))
-  return { ...erased, invoices, tracesRemoved, backups: backups.map((file) => basename(file)) }
+  return {
+    ...erased,
+    invoices,
+    tracesRemoved,
+    backups: backups.map((file) => basename(file)),
+    replica: config.replica?.address ?? null
+  }
 }
 
 function keptInvoices(db: App['db'], user: UserRow): Erased['invoices'] {

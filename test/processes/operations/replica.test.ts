@@ -1,9 +1,19 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CheckResult } from '../../../src/operations/diagnosis/check.ts'
 import { backUp, renameProduct, slugIn } from '../../operations/backup-support.ts'
+import { runShopstead } from '../../support/command-process.ts'
 import { generationOf, hasLitestream, startReplication } from '../../support/litestream.ts'
 import { s3Credentials, startS3Server } from '../../support/s3-server.ts'
 import { hasSftpServer, startSftpServer } from '../../support/sftp-server.ts'
@@ -49,6 +59,32 @@ describe.skipIf(!hasLitestream)('a replica in a folder', () => {
     await continued.end('SIGTERM')
     const third = join(temporaryFolder(), 'data')
     expect((await run(third, restore)).json).toMatchObject({ invoicePrefix })
+  })
+
+  it('keeps an erased person for a day, and users erase says so and how to empty the log', async () => {
+    const replica = join(temporaryFolder(), 'replica')
+    const env = { SHOPSTEAD_REPLICA: replica }
+    const { dataDir, replication, replicate, close } = await replicatedShop(replica)
+    const email = 'lena.hartwig@example.com'
+    await runShopstead(dataDir, ['users', 'create', '--email', email, '--display-name', 'Lena', '--password-stdin'], {
+      env,
+      input: 'tidal-basalt-93\n'
+    })
+    await sleep(1_000)
+    const { json } = await run(dataDir, ['users', 'erase', email, '--yes'], env)
+    expect(json).toMatchObject({ status: 'erased', tracesRemoved: false, replica })
+    const again = await runShopstead(dataDir, ['users', 'erase', '1', '--yes'], { env })
+    expect(again.stdout).toContain('systemctl stop shopstead-replica')
+    expect(again.stdout).toContain(`The replica ${replica} contains the person`)
+    await replication.end('SIGTERM')
+    const last = await run(dataDir, ['users', 'erase', '1', '--yes', '--rewrite'], env)
+    expect(last.json).toMatchObject({ tracesRemoved: true })
+    close()
+    const next = await replicate()
+    await next.end('SIGTERM')
+    const files = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    const traces = files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(email))
+    expect(traces.map(({ name }) => name)).toEqual([])
   })
 
   it('replaces no database without a confirmation, and keeps the old one', async () => {
