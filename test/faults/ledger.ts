@@ -1,6 +1,7 @@
 import type Stripe from 'stripe'
 import type { Ledger } from '../../src/sandbox/controls.ts'
 import { idOf } from '../../src/sandbox/ids.ts'
+import { wrongTotals } from '../support/wrong-totals.ts'
 import { readBooks } from './books.ts'
 import type { Books, OrderBook, RefundBook } from './books.ts'
 import type { MoneyShop } from './money-shop.ts'
@@ -12,8 +13,8 @@ type Sides = { ledger: Ledger; books: Books; isNew: (intent: string | null) => b
 
 /**
  * Compares the gateway's ledger with the shop's books: every charge is one paid order, every refund and every lost
- * dispute is in its order, every open dispute and every promised refund that failed is a warning, and subscriptions
- * agree. Call it when the shop has heard of everything.
+ * dispute is in its order, every open dispute and every promised refund that failed is a warning, subscriptions agree,
+ * and so do the totals of commissions. Call it when the shop has heard of everything.
  *
  * @param before the ids of the charges that are not compared
  */
@@ -34,7 +35,8 @@ export function compareLedger({ app, sandbox }: MoneyShop, before: ReadonlySet<s
       ...unfinishedRefunds(sides, charges),
       ...wrongDisputes(sides, ids),
       ...falseAlarms(sides),
-      ...ledger.subscriptions.flatMap((subscription) => wrongSubscription(sides, subscription, ids))
+      ...ledger.subscriptions.flatMap((subscription) => wrongSubscription(sides, subscription, ids)),
+      ...wrongTotals(app.db.sqlite)
     ]
   }
 }

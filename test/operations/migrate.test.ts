@@ -6,6 +6,7 @@ import { journal, migrateDatabase, migrationStatus } from '../../src/platform/db
 import { findProducts } from '../../src/shop/catalog/search/find-products.ts'
 import { shopstead } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { wrongTotals } from '../support/wrong-totals.ts'
 import { contentOf, golden, goldenFolder, newest, oldShop, withAnother } from './migrate-support.ts'
 import type { Rows } from './migrate-support.ts'
 
@@ -38,6 +39,7 @@ describe('a golden database', () => {
     expect(migrateDatabase(db)).toMatchObject({ version: newest, pending: [], newer: false })
     expect(lostRows(before, contentOf(db.sqlite))).toEqual([])
     expect(compareSchema(db.sqlite)).toEqual({ problem: undefined, additions: [] })
+    expect(wrongTotals(db.sqlite)).toEqual([])
   })
 
   it('has a search index after the migration that creates it, like one that imports have filled', () => {

@@ -20,11 +20,11 @@ export type Balance = {
 const ledgerSums = rawStatement<[number, string], { unpaidMinor: number; paidMinor: number }>(
   `SELECT coalesce(sum(amount_minor), 0) AS unpaidMinor,
           coalesce(-sum(amount_minor) FILTER (WHERE kind = 'paid_out'), 0) AS paidMinor
-   FROM commission_entries WHERE affiliate_id = ? AND currency = ?`
+   FROM commission_totals WHERE affiliate_id = ? AND currency = ?`
 )
 const pendingSum = rawStatement<[number, string], { pendingMinor: number }>(
   `SELECT coalesce(sum(amount_minor), 0) AS pendingMinor
-   FROM referrals WHERE affiliate_id = ? AND currency = ? AND status = 'pending'`
+   FROM referral_totals WHERE affiliate_id = ? AND currency = ? AND status = 'pending'`
 )
 
 /** An affiliate's balance in the shop's currency. */

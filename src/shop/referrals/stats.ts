@@ -1,9 +1,11 @@
+import { sqlList } from '../../platform/db/columns.ts'
 import { readSnapshot } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { toDay } from '../../platform/iso-time.ts'
 import { findAffiliateOfUser } from '../affiliates/find.ts'
 import { requireActiveAffiliate } from '../affiliates/gate.ts'
+import { acceptedStatuses } from './states.ts'
 
 const dayMs = 86_400_000
 
@@ -27,12 +29,12 @@ const clicksSince = rawStatement<[affiliateId: number, day: string], { day: stri
   'SELECT day, clicks FROM affiliate_clicks WHERE affiliate_id = ? AND day >= ?'
 )
 const ordersSince = rawStatement<
-  [affiliateId: number, createdAt: number],
+  [affiliateId: number, firstDay: number],
   { dayNumber: number; currency: string; orders: number; amountMinor: number }
 >(
-  `SELECT created_at / ${dayMs} AS dayNumber, currency, count(*) AS orders, sum(amount_minor) AS amountMinor
-   FROM referrals WHERE affiliate_id = ? AND created_at >= ? AND status IN ('unpaid', 'paid')
-   GROUP BY dayNumber, currency ORDER BY currency`
+  `SELECT day AS dayNumber, currency, sum(orders) AS orders, sum(amount_minor) AS amountMinor
+   FROM referral_totals WHERE affiliate_id = ? AND day >= ? AND orders > 0 AND status IN (${sqlList(acceptedStatuses)})
+   GROUP BY day, currency ORDER BY currency`
 )
 
 /**
@@ -57,11 +59,11 @@ const clicksWithin = rawStatement<{ from: string; to: string }, { id: number; cl
    WHERE day BETWEEN @from AND @to GROUP BY affiliate_id`
 )
 const ordersWithin = rawStatement<
-  { startsAt: number; endsAt: number },
+  { firstDay: number; lastDay: number },
   { id: number; currency: string; orders: number; amountMinor: number }
 >(
-  `SELECT affiliate_id AS id, currency, count(*) AS orders, sum(amount_minor) AS amountMinor FROM referrals
-   WHERE created_at >= @startsAt AND created_at < @endsAt AND status IN ('unpaid', 'paid')
+  `SELECT affiliate_id AS id, currency, sum(orders) AS orders, sum(amount_minor) AS amountMinor FROM referral_totals
+   WHERE day BETWEEN @firstDay AND @lastDay AND orders > 0 AND status IN (${sqlList(acceptedStatuses)})
    GROUP BY affiliate_id, currency`
 )
 const codes = rawStatement<[], { id: number; code: string }>('SELECT id, code FROM affiliates')
@@ -77,7 +79,7 @@ export function affiliateResults(
   { from, to, currency }: { from: string; to: string; currency: string }
 ): AffiliateResult[] {
   return readSnapshot(db, () => {
-    const instants = { startsAt: Date.parse(from), endsAt: Date.parse(to) + dayMs }
+    const dayNumbers = { firstDay: Date.parse(from) / dayMs, lastDay: Date.parse(to) / dayMs }
     const codeOf = new Map(
       codes(db)
         .all()
@@ -88,7 +90,7 @@ export function affiliateResults(
         .all({ from, to })
         .map((row) => [row.id, row.clicks])
     )
-    const sold = ordersWithin(db).all(instants).toSorted(byCommission)
+    const sold = ordersWithin(db).all(dayNumbers).toSorted(byCommission)
     const found = new Set(sold.map(({ id }) => id))
     const unsold = [...clicks.keys()].filter((id) => !found.has(id))
     const rows = [...sold, ...unsold.map((id) => ({ id, currency, orders: 0, amountMinor: 0 }))]
@@ -121,7 +123,7 @@ function statsOf(db: Db, affiliateId: number, days: number, now: number): Affili
     const count = byDay.get(day)
     if (count !== undefined) count.clicks = clicks
   }
-  for (const { dayNumber, currency, orders, amountMinor } of ordersSince(db).all(affiliateId, first * dayMs)) {
+  for (const { dayNumber, currency, orders, amountMinor } of ordersSince(db).all(affiliateId, first)) {
     const count = counts[dayNumber - first]
     if (count === undefined) continue
     count.orders += orders
