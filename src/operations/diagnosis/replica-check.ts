@@ -3,6 +3,7 @@ import { databaseFile } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import type { Config } from '../../platform/config/config.ts'
 import type { Replica } from '../../platform/config/replica.ts'
+import { findOwnGeneration } from '../replica/other-machine.ts'
 import { findRivals, listedGenerations } from '../replica/generations.ts'
 import { findLitestream, installLitestream, listGenerations } from '../replica/litestream.ts'
 import type { Generation } from '../replica/litestream.ts'
@@ -24,6 +25,8 @@ async function checkReplica(config: Config): Promise<Finding> {
   try {
     const generations = await listGenerations(config, replica)
     if (findRivals(generations).length > 0) return split(replica, generations)
+    const own = findOwnGeneration(config.dataDir)
+    if (own !== null && !generations.some(({ id }) => id === own)) return withoutCopy(replica)
     return judge(replica, generations[0], changedAt)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
@@ -36,6 +39,14 @@ function split({ address }: Replica, generations: Generation[]): Finding {
     `Two machines have written to the replica ${address}:${listedGenerations(generations)}`,
     'Stop the shop and the replication on the machine that must not sell. Delete its generation at the replica, or ' +
       'wait a day: until then, "shopstead restore" asks for --generation.'
+  )
+}
+
+/** Litestream stores changes only after its first whole copy. Until then, the newest generation is another machine's. */
+function withoutCopy({ address }: Replica): Finding {
+  return failed(
+    `There is no whole copy from this machine at ${address} yet.`,
+    'Wait until "journalctl -u shopstead-replica" says "snapshot written". If it does not run: "systemctl start shopstead-replica".'
   )
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { litestreamFolder } from '../backup/restore.ts'
@@ -41,10 +41,9 @@ export async function refuseOldMachine(config: Config, log: Pick<Logger, 'warn'>
  * @throws AppError CONFLICT when another machine has continued the replica; DEPENDENCY_UNAVAILABLE when that is not known
  */
 export async function requireNewestMachine(config: Config, replica: Replica): Promise<void> {
-  const file = join(config.dataDir, litestreamFolder, 'generation')
-  const began = statSync(file, { throwIfNoEntry: false })?.mtimeMs
-  if (began === undefined) return
-  const own = readFileSync(file, 'utf8').trim()
+  const own = findOwnGeneration(config.dataDir)
+  if (own === null) return
+  const began = statSync(generationFile(config.dataDir)).mtimeMs
   if ((await findNewestOther(config, replica, own)) <= began + clockSkewMs) return
   throw new AppError(
     'CONFLICT',
@@ -61,4 +60,14 @@ async function findNewestOther(config: Config, replica: Replica, own: string): P
     Math.min(...snapshots.map(({ createdAt }) => createdAt))
   )
   return Math.max(0, ...starts)
+}
+
+/** The generation that Litestream began for a data folder; null when it has not run since a restore. */
+export function findOwnGeneration(dataDir: string): string | null {
+  const file = generationFile(dataDir)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : null
+}
+
+function generationFile(dataDir: string): string {
+  return join(dataDir, litestreamFolder, 'generation')
 }

@@ -106,13 +106,17 @@ describe.skipIf(!hasLitestream)('a restored shop whose machine is lost during it
     rmSync(join(folder, 'wal'), { recursive: true })
     leave(join(folder, 'snapshots', readdirSync(join(folder, 'snapshots')).join()))
     return {
+      other,
+      replica,
       before: String(generationOf(old.dataDir)),
       restore: ['restore', '--from-replica', replica, '--new-secret']
     }
   }
 
   it('comes back from the copy of the machine before', async () => {
-    const { restore } = await interrupted((snapshot) => renameSync(snapshot, `${snapshot}.tmp`))
+    const { restore, other, replica } = await interrupted((snapshot) => renameSync(snapshot, `${snapshot}.tmp`))
+    const row = await replicaRow(other, { SHOPSTEAD_REPLICA: replica })
+    expect(row).toMatchObject({ status: 'failed', advice: expect.stringContaining('snapshot written') })
     const empty = join(temporaryFolder(), 'data')
     expect((await run(empty, restore)).code).toBe(0)
     expect(slugIn(join(empty, 'shopstead.db'))).toBe('lantern')
