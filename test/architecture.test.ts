@@ -24,7 +24,8 @@ const floors: readonly (readonly string[])[] = [
   ['operations'],
   ['api'],
   ['proxy', 'pages'],
-  ['start-server.ts'],
+  ['public-handlers.ts'],
+  ['start-server.ts', 'follow-server.ts'],
   ['cli', 'testing']
 ]
 

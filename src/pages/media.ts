@@ -4,19 +4,18 @@ import { matchesEtag } from '../platform/http/etag.ts'
 import { fileResponse } from '../platform/http/file-response.ts'
 import { rawPath, rawTarget } from '../platform/http/node-request.ts'
 import { findMediaFile } from '../shop/catalog/images/media-files.ts'
-import type { ShopContext } from '../shop/context.ts'
 
 /**
  * Serves `/media/{hash}-{width}.webp`, a picture of a product; undefined if there is none. An address always has the same
  * content, so browsers and caches keep it for a year.
  */
-export async function serveMedia(shop: ShopContext, request: Request): Promise<Response | undefined> {
+export async function serveMedia(dataDir: string, request: Request, now: number): Promise<Response | undefined> {
   const { method, headers } = request
   if (method !== 'GET' && method !== 'HEAD') {
     const ids = requestIds(headers.get('x-correlation-id'))
-    return failure(methodNotAllowed(['GET']), ids, shop.clock.now(), { noStore: true })
+    return failure(methodNotAllowed(['GET']), ids, now, { noStore: true })
   }
-  const file = await findMediaFile(shop.config.dataDir, rawPath(rawTarget(request)))
+  const file = await findMediaFile(dataDir, rawPath(rawTarget(request)))
   if (file === undefined) return undefined
   const cached = {
     'content-type': 'image/webp',

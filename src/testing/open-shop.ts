@@ -8,14 +8,14 @@ import { seedShop } from '../operations/seeding/seed.ts'
 import { parseConfig } from '../platform/config/config.ts'
 import { createPasswordHasher } from '../platform/crypto/passwords.ts'
 import { migrateDatabase } from '../platform/db/migrate.ts'
+import { openDoor } from '../platform/http/door.ts'
+import type { Door } from '../platform/http/door.ts'
 import type { Logger } from '../platform/log.ts'
 import { readCatalogFile } from '../shop/catalog/import/read-file.ts'
 import { settlePayments } from '../shop/payments/settle-payments.ts'
 import { parseSettingKey, setting } from '../shop/settings/settings.ts'
 import { startServer } from '../start-server.ts'
 import type { RunningServer } from '../start-server.ts'
-import { openDoor } from './door.ts'
-import type { Door } from './door.ts'
 import { lastMail } from './mails.ts'
 import type { TestShop, TestShopOptions } from './types.ts'
 
@@ -62,13 +62,13 @@ async function openIn(dataDir: string, options: TestShopOptions, removeData: () 
   const open = (database: 'create' | 'migrated'): App =>
     createApp(config, { database }, { clock, log: silent, passwords })
   const filled = await fill(open('create'), options)
-  const door = await openDoor(silent)
+  const door = await openDoor({ host: '127.0.0.1', port: 0, log: silent })
   let running = await start(open('migrated'), door)
   let closed: Promise<void> | undefined
   const close = (): Promise<void> => (closed ??= stopAll())
   const stopAll = async (): Promise<void> => {
     await stop(running)
-    await door.close()
+    await door.close({ graceMs: 1000 })
     removeData()
   }
   return {
@@ -112,7 +112,7 @@ async function start(app: App, door: Door): Promise<Running> {
     return { app, server: await startServer(app, door.listen) }
   } catch (error) {
     app.close()
-    await door.close()
+    await door.close({ graceMs: 1000 })
     throw error
   }
 }
