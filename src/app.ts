@@ -35,6 +35,8 @@ export type App = ShopContext & {
 /** Handles one signed webhook delivery like an HTTP POST. */
 export type WebhookReceiver = (body: string, headers: Record<string, string>) => Promise<{ status: number }>
 
+type Expectation = 'create' | 'migrated' | 'any' | 'readonly'
+
 /** Replacements for tests. */
 export type Overrides = {
   clock?: Clock
@@ -51,15 +53,12 @@ export type Overrides = {
  * Opens the shop in its data folder, which it creates if it is missing.
  *
  * @param options.database `create` creates a missing database (migrate, dev); `migrated` rejects one that is missing,
- *   outdated or too new, and names the command to run; `any` accepts every existing database (health).
+ *   outdated or too new, and names the command to run; `any` accepts every existing database (health); `readonly` too,
+ *   and SQLite refuses every write to it.
  * @throws AppError CONFIG_INVALID for a folder that cannot be written, CONFLICT for a database that is missing, outdated
  *   or too new, DEPENDENCY_UNAVAILABLE for one that does not open
  */
-export function createApp(
-  config: Config,
-  options: { database: 'create' | 'migrated' | 'any' },
-  overrides: Overrides = {}
-): App {
+export function createApp(config: Config, options: { database: Expectation }, overrides: Overrides = {}): App {
   prepareFolder(config.dataDir)
   const db = openShopDatabase(config, options.database, overrides.lockTimeoutMs)
   const clock = overrides.clock ?? systemClock
@@ -155,17 +154,13 @@ function prepareFolder(dataDir: string): void {
   }
 }
 
-function openShopDatabase(
-  config: Config,
-  expectation: 'create' | 'migrated' | 'any',
-  lockTimeoutMs: number | undefined
-): Db {
+function openShopDatabase(config: Config, expectation: Expectation, lockTimeoutMs: number | undefined): Db {
   const file = databaseFile(config)
   if (expectation !== 'create' && !existsSync(file)) {
     throw new AppError('CONFLICT', `The database ${file} does not exist: run "shopstead migrate" first.`)
   }
   const inode = statSync(file, { throwIfNoEntry: false })?.ino
-  const db = openReadable(file, lockTimeoutMs)
+  const db = openReadable(file, { lockTimeoutMs, readonly: expectation === 'readonly' })
   try {
     // A restore may have replaced the file while we opened it; writes to the old file would be lost.
     if (inode !== undefined && statSync(file).ino !== inode)
@@ -179,9 +174,9 @@ function openShopDatabase(
 }
 
 /** @throws AppError DEPENDENCY_UNAVAILABLE with what the operator can do about it */
-function openReadable(file: string, lockTimeoutMs: number | undefined): Db {
+function openReadable(file: string, options: { lockTimeoutMs: number | undefined; readonly: boolean }): Db {
   try {
-    return openDatabase(file, { lockTimeoutMs })
+    return openDatabase(file, options)
   } catch (cause) {
     const remedy = isDamage(cause) ? ' Restore it with "shopstead backup restore".' : ''
     const message = `The database ${file} does not open (${describeError(cause)}).${remedy}`
@@ -190,7 +185,7 @@ function openReadable(file: string, lockTimeoutMs: number | undefined): Db {
 }
 
 /** The path of the shop's database, data/shopstead.db. */
-export function databaseFile(config: Config): string {
+export function databaseFile(config: Pick<Config, 'dataDir'>): string {
   return join(config.dataDir, 'shopstead.db')
 }
 

@@ -68,6 +68,12 @@ export const groups: readonly Group[] = [
     about: 'bring the shop of a lost machine back',
     load: () => import('./restore.ts')
   },
+  {
+    name: 'promote',
+    use: 'service',
+    about: 'make the machine that follows the shop',
+    load: () => import('./promote.ts')
+  },
   { name: 'create', use: 'site', about: 'a website for the shop', load: () => import('./create.ts') },
   {
     name: 'proxy',

@@ -46,3 +46,9 @@ export function replicaOf({ replica }: Config, address: string | undefined, opti
   const missing = address === undefined ? ' or SHOPSTEAD_REPLICA' : ''
   throw new AppError('USAGE', `${option}${missing} must be ${replicaRule}.`)
 }
+
+/** The replica that this machine follows. @throws AppError USAGE without SHOPSTEAD_REPLICA */
+export function followedReplica({ replica }: Config): Replica {
+  if (replica !== null) return replica
+  throw new AppError('USAGE', `To follow another machine, set SHOPSTEAD_REPLICA to ${replicaRule}.`)
+}

@@ -38,7 +38,7 @@ async function bringBack(work: FileWork<Options>): Promise<Answer> {
   const { config, options, now, terminal } = work
   const { restoreFromReplica } = await import('../operations/replica/restore.ts')
   const replica = replicaOf(config, options.fromReplica === true ? undefined : options.fromReplica, '--from-replica')
-  const secret = options.secretKey === undefined ? null : readKey(resolve(options.secretKey))
+  const secret = readKey(options.secretKey)
   if (existsSync(databaseFile(config)))
     await confirmOrRefuse(terminal, `Replace the database in ${config.dataDir} with this replica?`, options)
   const progress = showProgress(work)
@@ -46,10 +46,17 @@ async function bringBack(work: FileWork<Options>): Promise<Answer> {
   const generation = options.generation ?? null
   const request = { config, replica, secret, withoutSecret, generation, now, onStep: progress.step }
   const done = await restoreFromReplica(request).finally(progress.done)
-  return { json: { ...done, restored: true, createdAt: toIso(done.createdAt) }, human: humanLines(done) }
+  return { json: { ...done, restored: true, createdAt: toIso(done.createdAt) }, human: humanLines(done, startIt) }
 }
 
-function readKey(file: string): string {
+const startIt = 'Run "shopstead migrate", and start the server and the replication.'
+
+/** The content of a copy of secret.key; null without one. @throws AppError NOT_FOUND when it cannot be read */
+export function readKey(file: string | undefined): string | null {
+  return file === undefined ? null : readFile(resolve(file))
+}
+
+function readFile(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
@@ -57,7 +64,10 @@ function readKey(file: string): string {
   }
 }
 
-function humanLines({ createdAt, kept, invoicePrefix }: Restored & { invoicePrefix: string }): string[] {
+type Done = Restored & { invoicePrefix: string }
+
+/** What was restored, and what the operator does next. @param start the step that starts the server */
+export function humanLines({ createdAt, kept, invoicePrefix }: Done, start: string): string[] {
   return [
     `The shop has been restored. The newest change at the replica is from ${toIso(createdAt)}.`,
     ...(kept === null ? [] : [`The previous database: ${kept}`]),
@@ -65,7 +75,7 @@ function humanLines({ createdAt, kept, invoicePrefix }: Restored & { invoicePref
     '1. Copy downloads/, media/ and mail-templates/ to the data folder: a replica does not contain them. "shopstead offers images retry" fetches missing pictures.',
     '2. Make sure that the lost machine does not start again.',
     `3. New invoices begin with ${invoicePrefix}, because the lost machine may have used the next numbers of the old series. To choose another prefix, set invoice.prefix to one that was never used.`,
-    '4. Run "shopstead migrate", and start the server and the replication.',
+    `4. ${start}`,
     '5. Run "shopstead orders reconcile" and "shopstead health". It names each charge whose order is missing.'
   ]
 }

@@ -94,8 +94,21 @@ export async function openApp(
 ): Promise<App> {
   const { createApp } = await import('../app.ts')
   const { createLogger } = await import('../platform/log.ts')
+  await refuseOnFollower(config)
   const log = createLogger({ env: config.env, level: config.log, output: terminal.stderr })
   return createApp(config, { database }, { log })
+}
+
+/** @throws AppError CONFLICT when the machine follows a replica and has no shop of its own */
+async function refuseOnFollower(config: Config): Promise<void> {
+  const { existsSync } = await import('node:fs')
+  const { databaseFile } = await import('../app.ts')
+  const { isFollower } = await import('../operations/replica/role.ts')
+  if (!isFollower(config.dataDir) || existsSync(databaseFile(config))) return
+  throw new AppError(
+    'CONFLICT',
+    'This machine follows the replica of another one and has no shop of its own. "shopstead promote" makes it the shop.'
+  )
 }
 
 /**

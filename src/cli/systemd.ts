@@ -9,7 +9,7 @@ import type { Answer } from './output.ts'
 import { addCommand, runsOnFiles } from './run.ts'
 import type { FileWork } from './run.ts'
 
-type Options = { environment: string; user?: string; replicate?: string | true }
+type Options = { environment: string; user?: string; readOnly?: boolean; replicate?: string | true }
 
 /** Reads only the data folder from the configuration, so that it also works with an invalid configuration. */
 export function define(program: ShopCommand): void {
@@ -21,6 +21,7 @@ export function define(program: ShopCommand): void {
   )
     .option('--environment <file>', 'file with the SHOPSTEAD_* variables', '/etc/shopstead/shopstead.env')
     .option('--user <name>', 'run as this user, with this data folder (default: a dynamic user)')
+    .option('--read-only', 'print the unit of a machine that follows the replica')
     .option(
       '--replicate [file]',
       'print the unit of the replication instead, with this configuration (default: /etc/shopstead/litestream.yml)'
@@ -34,6 +35,7 @@ function print({ config, options }: FileWork<Options>): Answer {
     node: realpathSync(process.execPath),
     program: join(packageRoot, 'bin', 'shopstead.js'),
     envFile: plainPath(options.environment),
+    readOnly: options.readOnly ?? false,
     ...(options.user === undefined ? {} : { as: { user: plainName(options.user), dataDir: plainPath(config.dataDir) } })
   }
   const unit =
@@ -43,7 +45,13 @@ function print({ config, options }: FileWork<Options>): Answer {
   return { json: { unit }, human: unit.trimEnd() }
 }
 
-type Facts = { node: string; program: string; envFile: string; as?: { user: string; dataDir: string } }
+type Facts = {
+  node: string
+  program: string
+  envFile: string
+  readOnly: boolean
+  as?: { user: string; dataDir: string }
+}
 
 /**
  * The limit of each half of V8's space for new objects. Without it, a server under load takes 230 MB instead of 150 MB,
@@ -58,7 +66,7 @@ const semiSpaceMegabytes = 16
  * pause does not grow (RestartSteps), because systemd counts every restart in the life of the service. MemoryMax ends a
  * server that uses too much memory before the machine swaps or ends another program; systemd then starts it again.
  */
-function serverUnit({ node, program, envFile, as }: Facts): string {
+function serverUnit({ node, program, envFile, readOnly, as }: Facts): string {
   const dataDir = dataDirOf(as)
   return toUnit({
     about: ['Description=Shopstead', 'Documentation=https://www.npmjs.com/package/shopstead'],
@@ -67,8 +75,9 @@ function serverUnit({ node, program, envFile, as }: Facts): string {
       'Environment=SHOPSTEAD_ENV=production',
       `Environment=SHOPSTEAD_DATA_DIR=${dataDir}`,
       `EnvironmentFile=-${envFile}`,
-      `ExecStartPre=${node} ${program} migrate`,
-      `ExecStart=${node} --max-semi-space-size=${semiSpaceMegabytes} ${program} serve`,
+      // A machine that follows has no database to migrate, and migrates itself once it was promoted.
+      ...(readOnly ? [] : [`ExecStartPre=${node} ${program} migrate`]),
+      `ExecStart=${node} --max-semi-space-size=${semiSpaceMegabytes} ${program} serve${readOnly ? ' --read-only' : ''}`,
       'Restart=on-failure',
       'RestartSec=500ms',
       'TimeoutStopSec=30s',

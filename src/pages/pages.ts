@@ -15,6 +15,7 @@ import { checkoutPages } from './pay-page.ts'
 import { errorPage } from './error-page.ts'
 import { donePages } from './order-page.ts'
 import { invoicePages } from './invoice-page.ts'
+import { messagePage } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { createRenderer } from './render.ts'
 import { storefrontPages } from './storefront-pages.ts'
@@ -60,6 +61,19 @@ export function createPages(app: App, api: PageCall['api']): (request: Request) 
 export function createNotFoundPage(app: App): (request: Request) => Response {
   const render = createRenderer(app, loadAssets())
   return (request) => render(errorPage(app, new AppError('NOT_FOUND', 'There is nothing at this address.')), request)
+}
+
+/** The page for a browser that requests something else than the catalogue from a machine that follows. */
+export function createReadOnlyPage(app: App): (error: AppError, request: Request) => Response {
+  const render = createRenderer(app, loadAssets())
+  const title = 'The shop cannot take orders at the moment'
+  return (error, request) =>
+    render({ ...messagePage(error.status, title, [error.message]), headers: error.headers }, request)
+}
+
+/** The style of the pages. */
+export function serveAsset(request: Request): Response | undefined {
+  return loadAssets().find(rawPath(rawTarget(request)), request)
 }
 
 /** Whether the client prefers a page to JSON: browsers name HTML in Accept, programs do not. */

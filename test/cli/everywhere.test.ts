@@ -167,6 +167,12 @@ describe('systemd', () => {
     expect(json.unit).not.toContain('DynamicUser')
   })
 
+  test('neither creates nor migrates a database on a machine that follows', async () => {
+    const { unit } = (await unitOf('--read-only')).json
+    expect(unit).toMatch(/^ExecStart=.* serve --read-only$/m)
+    expect(unit).not.toContain('ExecStartPre')
+  })
+
   test.each([
     ['--user', 'shop\nExecStartPre=/bin/sh'],
     ['--environment', '/etc/shop stead.env']

@@ -6,11 +6,13 @@ import type { Config } from '../../platform/config/config.ts'
 import { migrationStatus } from '../../platform/db/migrate.ts'
 import { isDamage } from '../../platform/db/storage-errors.ts'
 import { describeError } from '../../platform/log.ts'
+import { isFollower } from '../replica/role.ts'
 import { failed, runCheck } from './check.ts'
 import type { Check, CheckResult, CheckStatus } from './check.ts'
 import { databaseChecks } from './database-checks.ts'
 import { fileChecks } from './file-checks.ts'
 import { folderChecks } from './folder-checks.ts'
+import { followerChecks } from './follower-checks.ts'
 import { mailChecks } from './mail-checks.ts'
 import { networkChecks } from './network-checks.ts'
 import { paymentChecks } from './payment-checks.ts'
@@ -27,6 +29,7 @@ export type HealthReport = { status: CheckStatus; checks: CheckResult[] }
  * throw. The report has the status of its worst check.
  */
 export async function diagnose(config: Config, overrides: Overrides = {}): Promise<HealthReport> {
+  if (isFollower(config.dataDir)) return diagnoseFollower(config)
   const checks: CheckResult[] = []
   for (const check of [...folderChecks, replicaCheck]) {
     checks.push(await runCheck(config, check))
@@ -39,6 +42,13 @@ export async function diagnose(config: Config, overrides: Overrides = {}): Promi
   } finally {
     app.close()
   }
+  return report(checks)
+}
+
+async function diagnoseFollower(config: Config): Promise<HealthReport> {
+  const inFolder = folderChecks.filter(({ name }) => name !== 'secret')
+  const checks: CheckResult[] = []
+  for (const check of [...inFolder, ...followerChecks]) checks.push(await runCheck(config, check))
   return report(checks)
 }
 

@@ -82,21 +82,23 @@ async function list(
 /**
  * Restores the newest state of a generation to a new file.
  *
+ * @param signal ends Litestream
  * @throws AppError DEPENDENCY_UNAVAILABLE when Litestream is not installed, or cannot restore
  */
 export async function restoreReplica(
   config: Pick<Config, 'litestreamEnv'>,
   replica: Replica,
-  { id, file }: { id: string; file: string }
+  { id, file, signal }: { id: string; file: string; signal?: AbortSignal }
 ): Promise<void> {
-  await runLitestream(config, replica, ['restore', '-generation', id, '-o', file])
+  await runLitestream(config, replica, ['restore', '-generation', id, '-o', file], signal)
 }
 
 /** Runs a command of Litestream about a replica and returns what it printed. */
 async function runLitestream(
   config: Pick<Config, 'litestreamEnv'>,
   replica: Replica,
-  [command = '', ...options]: string[]
+  [command = '', ...options]: string[],
+  signal?: AbortSignal
 ): Promise<string> {
   const program = findLitestream(config)
   if (program === undefined)
@@ -108,7 +110,8 @@ async function runLitestream(
     const file = join(folder, 'litestream.yml')
     writeFileSync(database, '')
     writeFileSync(file, litestreamConfig(database, replica))
-    return await run(replica, program, [command, '-config', file, ...options, database], config.litestreamEnv)
+    const args = [command, '-config', file, ...options, database]
+    return await run(replica, program, args, { env: config.litestreamEnv, ...(signal && { signal }) })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -118,11 +121,11 @@ function run(
   replica: Replica,
   program: string,
   args: string[],
-  env: Readonly<Record<string, string>>
+  options: { env: Readonly<Record<string, string>>; signal?: AbortSignal }
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const timeout = answerWithinMs[args[0] ?? ''] ?? 0
-  execFile(program, args, { env, timeout, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+  execFile(program, args, { ...options, timeout, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
     if (error === null) return resolve(stdout + stderr)
     const said = /error="?(.*?)"?$/m.exec(stdout + stderr)?.[1] ?? error.message
     const reason = error.killed ? `no answer within ${timeout / 1000} s` : said

@@ -49,7 +49,7 @@ export async function requireNewestMachine(config: Config, replica: Replica): Pr
     'CONFLICT',
     `Another machine has continued this shop: the replica ${replica.address} has a copy that began after this ` +
       "machine's. Do not sell on two machines. If this machine is to take over, stop the other one and run " +
-      '"shopstead restore --from-replica" here.'
+      '"shopstead restore --from-replica" here. "shopstead serve --read-only" makes it follow the other one.'
   )
 }
 

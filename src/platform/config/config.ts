@@ -43,6 +43,8 @@ export type Config = {
   metricsPort: number | null
   /** Where Litestream copies the database to; null for none that the shop knows of. */
   replica: Replica | null
+  /** How often a machine that follows the replica looks at it. */
+  followSeconds: number
   /** The environment of Litestream: where programs are, and the credentials of the replica. */
   litestreamEnv: Readonly<Record<string, string>>
   /** Whether to show the demo storefront; null uses the setting. */
@@ -116,6 +118,11 @@ const variables = {
     .default('shop@localhost'),
   SHOPSTEAD_SECRET: z.string().min(32, 'at least 32 characters').optional(),
   SHOPSTEAD_REPLICA: replicaAddress().optional(),
+  SHOPSTEAD_FOLLOW_SECONDS: z
+    .string()
+    .regex(/^[1-9]\d{0,3}$/, 'a number of seconds from 1 to 9999')
+    .transform(Number)
+    .default(30),
   [replicaVariables.accessKeyId]: unquoted().optional(),
   [replicaVariables.secretAccessKey]: unquoted().optional(),
   [replicaVariables.keyFile]: unquoted().startsWith('/', 'an absolute path').optional(),
@@ -182,6 +189,7 @@ function toConfig(values: z.infer<typeof environmentSchema>, flags: ConfigFlags)
     metricsPort: values.SHOPSTEAD_METRICS_PORT ?? null,
     log: values.SHOPSTEAD_LOG,
     replica: values.SHOPSTEAD_REPLICA ?? null,
+    followSeconds: values.SHOPSTEAD_FOLLOW_SECONDS,
     storefront: flags.storefront ?? null
   }
 }

@@ -38,6 +38,7 @@ const commands: Record<string, [args: string[], answer: object, code?: number]> 
     { configuration: expect.stringContaining('path: "/mnt/replica"') }
   ],
   restore: [['restore', '--from-replica', '/mnt/replica'], { error: { code: 'USAGE' } }, 2],
+  promote: [['promote'], { error: { code: 'USAGE' } }, 2],
   backup: [['backup', 'list'], { backups: [] }],
   openapi: [['openapi'], { openapi: '3.1.1' }],
   completion: [['completion', 'bash'], { shell: 'bash' }],
