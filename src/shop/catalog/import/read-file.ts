@@ -79,9 +79,9 @@ const readers = { woocommerce: readWooCommerce, shopify: readShopify, spreadshee
 
 function recognise(table: Table): { table: Table; format: keyof typeof readers } {
   if (isShopify(table)) return { table, format: 'shopify' }
-  if (isWooCommerce(table)) return { table, format: 'woocommerce' }
-  if (isSpreadsheet(table)) return { table, format: 'spreadsheet' }
   const english = toEnglishColumns(table)
+  if (isWooCommerce(table)) return { table: english, format: 'woocommerce' }
+  if (isSpreadsheet(table)) return { table, format: 'spreadsheet' }
   if (isWooCommerce(english)) return { table: english, format: 'woocommerce' }
   const cause =
     'The file is not JSON, and its header does not match a product export of WooCommerce or Shopify. ' +

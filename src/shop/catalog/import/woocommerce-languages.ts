@@ -2,7 +2,7 @@ import { renameColumns } from './csv-table.ts'
 import type { Table } from './csv-table.ts'
 
 /**
- * The column names of WooCommerce's product export in German, French, Spanish and Dutch, from its language packs
+ * The column names of WooCommerce's product export in German, French, Spanish, Dutch and British English, from its language packs
  * (translate.wordpress.org, plugin WooCommerce). Several names: the packs changed over the years. `#` is a number, `*` is
  * a unit or a key.
  */
@@ -19,6 +19,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   Published: ['Veröffentlicht', 'Publié', 'Publicado', 'Gepubliceerd'],
   'Is featured?': ['Ist hervorgehoben?', 'Mis en avant ?', '¿Está destacado?', 'Uitgelicht?'],
   'Visibility in catalog': [
+    'Visibility in catalogue',
     'Sichtbarkeit im Katalog',
     'Visibilité dans le catalogue',
     'Visibilidad en el catálogo',
@@ -125,8 +126,8 @@ const patterns = Object.entries(names).flatMap(([name, others]) =>
 )
 
 /**
- * Gives the columns of a WooCommerce export in German, French, Spanish or Dutch their English names. Other columns keep
- * theirs.
+ * Gives the columns of a WooCommerce export in German, French, Spanish, Dutch or British English their American names.
+ * Other columns keep theirs.
  */
 export function toEnglishColumns(table: Table): Table {
   return renameColumns(table, (column) => {

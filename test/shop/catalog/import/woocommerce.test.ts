@@ -219,6 +219,13 @@ describe("the product data of WooCommerce's export", () => {
     expect(productOf(row)?.published).toBe(published)
   })
 
+  it('hides a hidden product of an export in British English', () => {
+    const british = columns.map((column) => (column === 'Visibility in catalog' ? 'Visibility in catalogue' : column))
+    const { file, report } = read(csv(british, [{ ...cup, 'Visibility in catalogue': 'hidden' }]))
+    expect(file.products[0]?.published).toBe(false)
+    expect(report.ignored).toEqual([])
+  })
+
   it.each([
     [{ Stock: '' }, null],
     [{ Stock: '7' }, 7],
