@@ -31,15 +31,15 @@ export function unitOf(column: string): string {
 function convert(cell: string, factor: number | undefined): number | null | undefined {
   if (cell === '') return null
   const text = decimalText(cell)
-  if (factor === undefined || !/^\d{1,9}(?:\.\d{1,9})?$/.test(text)) return undefined
+  if (factor === undefined || !/^\d{1,9}(?:\.\d+)?$/.test(text)) return undefined
   return Math.round(Number(text) * factor)
 }
 
 /**
- * A GTIN, EAN, UPC or ISBN without spaces and hyphens. Undefined for other text, such as a number that a spreadsheet
+ * A GTIN, EAN, UPC or ISBN without spaces, hyphens and the apostrophe of a text in a spreadsheet. Undefined for other text, such as a number that a spreadsheet
  * shortened to `4.00638E+12`.
  */
 export function toGtin(cell: string): string | undefined {
-  const text = cell.replaceAll(/[\s-]/g, '').toUpperCase()
+  const text = cell.replaceAll(/^'|[\s-]/g, '').toUpperCase()
   return /^(?:\d{8}|\d{12,14}|\d{9}[\dX])$/.test(text) ? text : undefined
 }

@@ -4,11 +4,13 @@ import type { OptionValues } from '../variation-options.ts'
 import type { Row, Table } from './csv-table.ts'
 import type { Draft, Source } from './drafts.ts'
 import { htmlToLine } from './html-text.ts'
-import { categoryPaths, decimalText, isCheaper, isFalsy, isTruthy, splitList, stockCount } from './cells.ts'
+import { categoryPaths, isFalsy, isTruthy, splitList } from './cells.ts'
+import { refuseFile } from './file-errors.ts'
 import type { FileErrors } from './file-errors.ts'
 import type { ReportBuilder } from './report.ts'
 import { factsOf, gtinOf, weightOf } from './shopify-facts.ts'
 import { imagesIn, variantImage } from './shopify-images.ts'
+import { prices, stock } from './shopify-variant.ts'
 import { slugFor, slugPattern, UniqueNames } from './slug.ts'
 
 /** The column of each field: its name in exports up to 2024, and the new name since. */
@@ -16,7 +18,7 @@ const headers = {
   handle: ['Handle', 'URL handle'],
   title: ['Title'],
   description: ['Body (HTML)', 'Description'],
-  category: ['Product Category', 'Standardized Product Type'],
+  category: ['Product Category', 'Standardized Product Type', 'Standard Product Type'],
   type: ['Type', 'Custom Product Type'],
   tags: ['Tags'],
   published: ['Published', 'Published on online store'],
@@ -74,10 +76,23 @@ export function isShopify(table: Table): boolean {
  */
 export function readShopify(table: Table, context: ShopifyContext): Draft[] {
   const column = (field: Field) => headers[field].find((name) => table.has(name)) ?? headers[field][0]
-  const reading = { ...context, table, column, cell: (row: Row, field: Field) => row.cell(column(field)) }
+  if (!table.has(column('price'))) refuseFile(1, column('price'), noPrices)
+  const reading = {
+    ...context,
+    table,
+    column,
+    cell: (row: Row, field: Field) => plainCell(row.cell(column(field)), field)
+  }
   ignoreColumns(reading)
   const slugs = new UniqueNames()
   return [...groupByHandle(reading)].flatMap(([handle, rows]) => readProduct(handle, rows, slugs, reading))
+}
+
+const noPrices = 'The file does not have this column. Export the products from Shopify with all columns.'
+
+/** Shopify writes an apostrophe before a SKU or barcode of digits, so that spreadsheets keep its zeros. */
+function plainCell(cell: string, field: Field): string {
+  return field === 'sku' || field === 'barcode' ? cell.replace(/^'(?=\d+$)/, '') : cell
 }
 
 function ignoreColumns({ table, column, report }: Reading): void {
@@ -92,7 +107,7 @@ function ignoreColumns({ table, column, report }: Reading): void {
 
 function whyIgnored(column: string): string {
   if (/ \/ /.test(column) && /^(?:price|compare|included)/i.test(column)) return 'Only one market is supported'
-  return 'This column is not supported'
+  return /\.metafields\./.test(column) ? 'Metafields are not supported' : 'This column is not supported'
 }
 
 /** A row without a handle is grouped by its title; a row with neither belongs to the product above it. */
@@ -127,7 +142,7 @@ function readProduct(handle: string, rows: [Row, ...Row[]], slugs: UniqueNames, 
     ? plainParts(first, reading)
     : { stock: null, variations: variations(handle, rows, variants, reading) }
   const value = {
-    slug: slugs.take(slugPattern.test(handle) ? handle : slugFor(handle), handle),
+    slug: slugs.take(slugOf(handle, name, reading), handle),
     name,
     ...factsOf(head, variants, name, reading),
     ...categoriesAndTags(head, reading),
@@ -139,6 +154,16 @@ function readProduct(handle: string, rows: [Row, ...Row[]], slugs: UniqueNames, 
   const source = { line: isPlain && head !== first ? first.line : head.line, columns: productColumns(column) }
   const variantSources = variants.map(({ line }) => ({ line, columns: variantColumns(column) }))
   return [{ value, source, variations: variantSources }]
+}
+
+function slugOf(handle: string, name: string, { column, report }: Reading): string {
+  if (slugPattern.test(handle)) return handle
+  report.ignore(
+    column('handle'),
+    'The address has other characters than a to z, digits and hyphens, so it changes',
+    name
+  )
+  return slugFor(handle)
 }
 
 function productColumns(column: (field: Field) => string): Source['columns'] {
@@ -254,32 +279,4 @@ function optionsOf(rows: readonly Row[], variants: readonly Row[], { cell }: Rea
     return Object.fromEntries(named.filter(([, value]) => value !== ''))
   })
   return withoutMisfits(options)
-}
-
-/** If the compare-at price is higher, it is the regular price and the price is a sale price. */
-function prices(
-  row: Row,
-  { cell, column, currency, report }: Reading
-): { price: string | undefined; salePrice: string | null } {
-  const price = decimalText(cell(row, 'price'))
-  const compareAt = decimalText(cell(row, 'compareAt'))
-  const isZero = /^0*(?:\.0*)?$/.test(compareAt)
-  if (isZero || price === '') return { price: price || undefined, salePrice: null }
-  if (isCheaper(price, compareAt, currency)) return { price: compareAt, salePrice: price }
-  report.ignore(column('compareAt'), 'The compare-at price is not above the price')
-  return { price, salePrice: null }
-}
-
-/** Stock is counted only when Shopify tracks it and stops selling at zero. */
-function stock(row: Row, { cell, column, table, report }: Reading): number | string | null {
-  const quantity = cell(row, 'quantity')
-  const isOversold = /^(?:continue|true|yes)$/i.test(cell(row, 'policy'))
-  const isTracked = table.has(column('tracker')) ? cell(row, 'tracker') !== '' : quantity !== ''
-  if (isTracked && !isOversold) {
-    if (quantity !== '') return stockCount(quantity)
-    report.warn(`Line ${row.line}: stock is tracked but the quantity is missing, so stock is not counted.`)
-    return null
-  }
-  if (quantity !== '') report.ignore(column('quantity'), 'Shopify does not track this stock, or sells below zero')
-  return null
 }

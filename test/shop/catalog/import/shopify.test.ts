@@ -150,9 +150,39 @@ describe("Shopify's product export", () => {
     expect(productOf(row)?.stock).toBe(stock)
   })
 
-  it('warns when stock is tracked but its quantity is missing', () => {
-    const { report } = readRows({ ...plain, 'Variant Inventory Qty': '' })
-    expect(report.warnings).toEqual(['Line 2: stock is tracked but the quantity is missing, so stock is not counted.'])
+  it('counts in one line the stock that is tracked in a file without quantities', () => {
+    const withoutQuantity = columns.filter((column) => column !== 'Variant Inventory Qty')
+    const text = csv(withoutQuantity, [plain, { ...small, Handle: 'cap', Title: 'Cap' }])
+    const { file, report } = read(text)
+    expect(file.products[0]?.stock).toBeNull()
+    const why = 'Shopify tracks this stock, but the file has no quantity, so the stock is not counted'
+    expect(report).toMatchObject({ ignored: [{ column: 'Variant Inventory Qty', count: 2, why }], warnings: [] })
+  })
+
+  it('reads SKUs and barcodes of digits without the apostrophe that Shopify writes before them', () => {
+    const text = csv(
+      [...columns, 'Variant Barcode'],
+      [
+        { ...plain, 'Variant SKU': "'0042", 'Variant Barcode': "'4006381333931" },
+        { ...small, 'Variant SKU': "'7", 'Variant Barcode': "'0036000291452" },
+        { ...large, 'Variant SKU': "'n-roll" }
+      ]
+    )
+    const { file, report } = read(text)
+    expect(file.products).toMatchObject([
+      { sku: '0042', gtin: '4006381333931' },
+      { variations: [{ sku: '7', gtin: '0036000291452' }, { sku: "'n-roll" }] }
+    ])
+    expect(report.ignored).toEqual([])
+  })
+
+  it('rounds the weight in grams of a variant that was weighed in ounces', () => {
+    const { file, report } = readRows(
+      { ...plain, 'Variant Grams': '28.349523125' },
+      { ...small, 'Variant Grams': '70.87380781250' }
+    )
+    expect(file.products.map(({ weightGrams }) => weightGrams)).toEqual([28, 71])
+    expect(report.ignored).toEqual([])
   })
 
   it.each([
@@ -181,6 +211,19 @@ describe("the product data of Shopify's export", () => {
     })
   })
 
+  it('reads the category from its column of 2021', () => {
+    const cells = { ...plain, 'Standard Product Type': 'Home & Garden > Kitchen', 'Custom Product Type': 'Mugs' }
+    const { file } = read(csv(Object.keys(cells), [cells]))
+    expect(file.products[0]?.categories).toEqual(['Mugs', 'Home & Garden > Kitchen'])
+  })
+
+  it('names metafields as the reason why their columns are left out', () => {
+    const cells = { ...plain, 'Glaze (product.metafields.custom.glaze)': 'matt' }
+    expect(read(csv(Object.keys(cells), [cells])).report.ignored).toMatchObject([
+      { why: 'Metafields are not supported' }
+    ])
+  })
+
   it('ignores gift cards and reports the ignored columns', () => {
     const { file, report } = readRows(
       { ...plain, Vendor: 'Potter', 'Price / International': '14', 'Variant SKU': 'C-1' },
@@ -194,7 +237,10 @@ describe("the product data of Shopify's export", () => {
   })
 
   it('makes a slug from a handle that is not a valid slug', () => {
-    expect(productOf({ Handle: 'Tasse_À-Café' })?.slug).toBe('tasse-a-cafe')
+    const { file, report } = readRows({ ...plain, Handle: 'Tasse_À-Café' }, small)
+    expect(file.products.map(({ slug }) => slug)).toEqual(['tasse-a-cafe', 'shirt'])
+    const why = 'The address has other characters than a to z, digits and hyphens, so it changes: Blue Cup'
+    expect(report.ignored).toEqual([{ column: 'Handle', count: 1, why }])
   })
 
   it('can have the new column names; a row without a handle then belongs to the product above', () => {
@@ -274,6 +320,20 @@ describe("Shopify's product export is refused", () => {
       '6 Published: Must be true or false.',
       '7 Variant Inventory Qty: Must be a whole number from 0 to 1000000000.',
       '8 Variant Price: Is required.'
+    ])
+  })
+
+  it('once when it has no column of prices', () => {
+    const rows = [
+      { Handle: 'a', Title: 'A', 'Variant SKU': 'a-1' },
+      { Handle: 'b', Title: 'B', 'Variant SKU': 'b-1' }
+    ]
+    expect(errorsOf(csv(['Handle', 'Title', 'Variant SKU'], rows))).toEqual([
+      {
+        line: 1,
+        column: 'Variant Price',
+        cause: 'The file does not have this column. Export the products from Shopify with all columns.'
+      }
     ])
   })
 
