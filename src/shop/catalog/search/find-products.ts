@@ -102,8 +102,10 @@ function pageOf(db: Db, query: ProductQuery, match: Match, now: number): FoundPr
     countMatches(db)
       .pluck()
       .get({ match: fullQuery(match), end }) ?? 0
-  const page = { limit: query.perPage, offset: (query.page - 1) * query.perPage }
-  if (page.offset >= total) return { ids: [], total }
+  const offset = (query.page - 1) * query.perPage
+  if (offset >= total) return { ids: [], total }
+  // A page that is full needs no wider search.
+  const page = { limit: Math.min(query.perPage, total - offset), offset }
   const { sort = match.tiers.length > 1 && query.literal !== true ? undefined : 'position' } = query
   if (sort === undefined) return { ids: bestMatches(db, match, end, page), total }
   const values = { match: fullQuery(match), end, ...page }
