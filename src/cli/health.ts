@@ -23,8 +23,7 @@ const margin = ' '.repeat(9)
 async function tell(work: FileWork<object>): Promise<Answer> {
   const { diagnose } = await import('../operations/diagnosis/diagnose.ts')
   const progress = showProgress(work)
-  progress.step('looking')
-  const report = await diagnose(work.config).finally(progress.done)
+  const report = await diagnose(work.config, {}, (name) => progress.step(`checking: ${name}`)).finally(progress.done)
   const human = report.checks.flatMap(({ status, name, message, advice }) => [
     ...`${marks[status][1]}  ${name}: ${message.replaceAll('\n', `\n${margin}`)}`
       .split('\n')

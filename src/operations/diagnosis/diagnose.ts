@@ -27,18 +27,28 @@ export type HealthReport = { status: CheckStatus; checks: CheckResult[] }
 /**
  * Runs every check of `shopstead health`, each after the checks that it depends on. It reports failures and does not
  * throw. The report has the status of its worst check.
+ *
+ * @param onCheck called with the name of each check before it runs; that of a large database takes seconds
  */
-export async function diagnose(config: Config, overrides: Overrides = {}): Promise<HealthReport> {
+export async function diagnose(
+  config: Config,
+  overrides: Overrides = {},
+  onCheck: (name: string) => void = () => undefined
+): Promise<HealthReport> {
   if (isFollower(config.dataDir)) return diagnoseFollower(config)
   const checks: CheckResult[] = []
   for (const check of [...folderChecks, replicaCheck]) {
+    onCheck(check.name)
     checks.push(await runCheck(config, check))
     if (createsOnOpen(config, check.name) && checks.at(-1)?.status === 'failed') return report(checks)
   }
   const app = openApp(config, overrides)
   if ('status' in app) return report([...checks, app])
   try {
-    for (const check of checksFor(app)) checks.push(await runCheck(app, check))
+    for (const check of checksFor(app)) {
+      onCheck(check.name)
+      checks.push(await runCheck(app, check))
+    }
   } finally {
     app.close()
   }
