@@ -23,10 +23,10 @@ type Question = { path: string; person?: Person; body?: object }
 const questions: readonly Question[] = [
   { path: '/api/v1/store/offers' },
   { path: '/api/v1/store/offers?page={page}' },
-  { path: '/api/v1/store/offers?search=number+{n}' },
+  { path: '/api/v1/store/offers?search={n}' },
   { path: '/api/v1/store/products?page={page}' },
-  { path: '/api/v1/store/products?search=number+{n}' },
-  { path: '/api/v1/store/products?search=lantren+{n}' },
+  { path: '/api/v1/store/products?search={n}' },
+  { path: '/api/v1/store/products?search=missing' },
   { path: '/api/v1/store/products/product-{n}' },
   { path: '/api/v1/store/categories' },
   { path: '/api/v1/store/payment-config' },
@@ -43,7 +43,7 @@ const questions: readonly Question[] = [
   { path: '/api/v1/affiliates/referrals', person: 'affiliate' },
   { path: '/' },
   { path: '/?page={page}' },
-  { path: '/?search=number+{n}' },
+  { path: '/?search={n}' },
   { path: '/products/product-{n}' },
   { path: '/sitemap-1.xml' },
   { path: '/checkout/done/token-{n}' }
@@ -67,8 +67,7 @@ const commands: readonly string[] = [
   'coupons list',
   'events list --limit 20',
   'events list --type order.paid --limit 20',
-  'webhooks deliveries',
-  'health'
+  'webhooks deliveries'
 ]
 
 /** Every page, endpoint and command that lists or searches, in the largest shop and in one with a tenth of its data. */
@@ -77,8 +76,11 @@ export const everythingRow: Row = {
   about: 'CPU time with 10 × the data: endpoints, pages and commands',
   async measure({ packed, shopOf }) {
     const shops = [await shopOf(many), await shopOf(few)] as const
-    for (const { dataDir } of shops)
+    for (const { dataDir } of shops) {
       await runPacked(packed, { dataDir }, 'settings', 'set', 'storefront.enabled', 'true')
+      // Otherwise the server deletes events while it is measured.
+      await runPacked(packed, { dataDir }, 'settings', 'set', 'events.keepDays', '3650')
+    }
     return [...(await compareRequests(packed, shops)), ...compareCommands(packed, shops)]
   }
 }
