@@ -69,9 +69,14 @@ export async function storeImages(
   return fetchImages(app, { ...connections(flags), onProgress, retry: retry ?? false }).finally(progress.done)
 }
 
-/** One line for the stored pictures, and one for each that failed. */
+const listedFailures = 40
+
+/** One line for the stored pictures, and one for each that failed, at most 40. */
 export function describeImages({ stored, failed }: ImageReport): string[] {
-  const lines = failed.map(({ slug, src, problem }) => `No picture for ${slug}: ${problem} ${src}`)
+  const listed = failed.slice(0, listedFailures)
+  const lines = listed.map(({ slug, src, problem }) => `No picture for ${slug}: ${problem} ${src}`)
+  const more = failed.length - listed.length
+  if (more > 0) lines.push(`and ${more} more: --json lists all of them.`)
   if (failed.length > 0) lines.push('Run "shopstead offers images retry" to try them again.')
   return stored + failed.length === 0
     ? ['pictures: none to fetch']

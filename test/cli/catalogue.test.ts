@@ -240,3 +240,11 @@ test('a shipping zone with mistakes is refused with each of them', async () => {
   ])
   expect(await run('shipping', 'set', 'Nowhere', '--countries', 'FR', '--amount', '1')).toMatchObject({ code: 2 })
 })
+
+test('an import lists 40 of the pictures that failed, and says how many there are', async () => {
+  const images = Array.from({ length: 42 }, (_, index) => ({ src: `missing-${index}.png` }))
+  const file = fileOf([{ slug: 'blurred', name: 'Blurred', price: 1, images }])
+  const lines = (await shopstead(dataDir, ['offers', 'import', file])).stdout.split('\n')
+  expect(lines.filter((line) => line.startsWith('No picture for blurred'))).toHaveLength(40)
+  expect(lines).toContain('and 2 more: --json lists all of them.')
+})

@@ -50,7 +50,7 @@ describe("a total below the gateway's minimum charge", () => {
   it('causes a warning when a catalogue file with such a price is imported', () => {
     const { report } = readCatalogFile(JSON.stringify({ products }), { currency: 'EUR' })
     expect(report.warnings).toEqual([
-      'sticker costs €0.40, less than the minimum of €0.50 that Stripe charges by card.'
+      'Products that cost less than the minimum of €0.50 that Stripe charges by card (1): sticker'
     ])
   })
 })

@@ -96,7 +96,6 @@ function warnOfSmallPrices(products: readonly ProductInput[], currency: string, 
   for (const { slug, priceMinor, salePriceMinor } of products) {
     const lowest = salePriceMinor ?? priceMinor
     if (!isBelowMinimum(lowest, currency)) continue
-    const price = formatMoney(lowest, currency)
-    report.warn(`${slug} costs ${price}, less than the minimum of ${minimum} that Stripe charges by card.`)
+    report.warnOf(`Products that cost less than the minimum of ${minimum} that Stripe charges by card`, slug)
   }
 }

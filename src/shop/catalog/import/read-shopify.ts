@@ -7,6 +7,7 @@ import { htmlToLine } from './html-text.ts'
 import { categoryPaths, isFalsy, isTruthy, splitList } from './cells.ts'
 import { refuseFile } from './file-errors.ts'
 import type { FileErrors } from './file-errors.ts'
+import { repeatedSkus } from './report.ts'
 import type { ReportBuilder } from './report.ts'
 import { factsOf, gtinOf, weightOf } from './shopify-facts.ts'
 import { imagesIn, variantImage } from './shopify-images.ts'
@@ -253,7 +254,7 @@ function variations(
     const options = (['option1', 'option2', 'option3'] as const).map((field) => cell(row, field)).filter(Boolean)
     const sku = cell(row, 'sku') || slugFor([handle, ...options].join(' '))
     const unique = skus.take(sku, [...options, sku].join(' '))
-    if (unique !== sku) report.warn(`Line ${row.line}: another variant has the same SKU, so a suffix was added.`)
+    if (unique !== sku) report.warnOf(repeatedSkus, handle)
     const name = options.join(' / ')
     return {
       sku: unique,

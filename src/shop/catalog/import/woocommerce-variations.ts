@@ -1,4 +1,5 @@
 import type { Source } from './drafts.ts'
+import { repeatedSkus } from './report.ts'
 import { slugFor, UniqueNames } from './slug.ts'
 import { withoutMisfits } from '../variation-options.ts'
 import type { OptionValues } from '../variation-options.ts'
@@ -129,7 +130,7 @@ function skusOf(choices: readonly Choice[], slug: string, woo: WooContext): stri
     const sku = child.sku === '' ? slugFor([slug, ...orderedValues(choice, woo)].join(' ')) : own
     const unique = skus.take(sku, child.id || child.name)
     const repeats = child.sku !== '' && unique !== sku
-    if (repeats) woo.report.warn(`Line ${child.row.line}: another variation has the same SKU, so a suffix was added.`)
+    if (repeats) woo.report.warnOf(repeatedSkus, slug)
     return unique
   })
 }

@@ -104,7 +104,23 @@ describe("Shopify's product export", () => {
   it('adds a suffix to a SKU that a product has twice', () => {
     const { file, report } = readRows({ ...small, 'Variant SKU': 'S' }, { ...large, 'Variant SKU': 'S' })
     expect(file.products[0]?.variations?.[1]?.sku).toMatch(/^S-[0-9a-f]{8}$/)
-    expect(report.warnings).toEqual(['Line 3: another variant has the same SKU, so a suffix was added.'])
+    expect(report.warnings).toEqual([
+      'Variations with the SKU of another variation of the product got a suffix (1): shirt'
+    ])
+  })
+
+  it('counts the repeated SKUs of many products in one warning, which names the first five', () => {
+    const handles = ['a', 'b', 'c', 'd', 'e', 'f']
+    const rows = handles.flatMap((handle) =>
+      [small, large, { ...large, 'Option1 Value': 'Huge' }].map((row) => ({
+        ...row,
+        Handle: handle,
+        'Variant SKU': 'S'
+      }))
+    )
+    expect(readRows(...rows).report.warnings).toEqual([
+      'Variations with the SKU of another variation of the product got a suffix (12): a, b, c, d, e, …'
+    ])
   })
 
   it('reads pictures in the order of their positions and does not read their rows as variants', () => {
