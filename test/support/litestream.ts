@@ -29,7 +29,13 @@ export function pathWithLitestream(): string {
   return `${litestreamFolder()}:${process.env['PATH'] ?? ''}`
 }
 
-export type Replication = { child: ChildProcess; log: () => string; end: (signal: NodeJS.Signals) => Promise<void> }
+export type Replication = {
+  child: ChildProcess
+  log: () => string
+  /** Makes a change and waits until the replica has it. */
+  copy: (change: () => unknown) => Promise<void>
+  end: (signal: NodeJS.Signals) => Promise<void>
+}
 
 /** Starts Litestream with a configuration that `shopstead replicate` printed, and waits for its first copy. */
 export async function startReplication(
@@ -44,10 +50,19 @@ export async function startReplication(
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   let log = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => void (log += part.toString()))
-  while (child.exitCode === null && !log.includes('wal segment written')) await sleep(20)
+  const copies = (): number => log.split('wal segment written').length - 1
+  const untilMoreThan = async (before: number): Promise<void> => {
+    while (child.exitCode === null && copies() <= before) await sleep(20)
+  }
+  await untilMoreThan(0)
   return {
     child,
     log: () => log,
+    async copy(change) {
+      const before = copies()
+      await change()
+      await untilMoreThan(before)
+    },
     async end(signal) {
       child.kill(signal)
       await ended

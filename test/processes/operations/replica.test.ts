@@ -9,7 +9,6 @@ import {
   writeFileSync
 } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CheckResult } from '../../../src/operations/diagnosis/check.ts'
 import { backUp, renameProduct, slugIn } from '../../operations/backup-support.ts'
@@ -24,8 +23,7 @@ describe.skipIf(!hasLitestream)('a replica in a folder', () => {
   it('brings the shop back on an empty machine, with its secret key', async () => {
     const replica = join(temporaryFolder(), 'replica')
     const { dataDir, replication, rename, keyFile } = await replicatedShop(replica)
-    rename('after-the-snapshot')
-    await sleep(1_000)
+    await replication.copy(() => rename('after-the-snapshot'))
     await replication.end('SIGKILL')
     const key = join(temporaryFolder(), 'key')
     copyFileSync(keyFile, key)
@@ -44,9 +42,8 @@ describe.skipIf(!hasLitestream)('a replica in a folder', () => {
 
   it('begins a new series of invoices, because the lost machine may have used the next numbers', async () => {
     const replica = join(temporaryFolder(), 'replica')
-    const { dataDir } = await replicatedShop(replica)
-    await run(dataDir, ['settings', 'set', 'invoice.prefix', 'TL-'])
-    await sleep(1_000)
+    const { dataDir, replication } = await replicatedShop(replica)
+    await replication.copy(() => run(dataDir, ['settings', 'set', 'invoice.prefix', 'TL-']))
     const other = join(temporaryFolder(), 'data')
     const restore = ['restore', '--from-replica', replica, '--new-secret']
     const invoicePrefix = expect.stringMatching(/^TL-R\d{10}-$/)
@@ -66,11 +63,8 @@ describe.skipIf(!hasLitestream)('a replica in a folder', () => {
     const env = { SHOPSTEAD_REPLICA: replica }
     const { dataDir, replication, replicate, close } = await replicatedShop(replica)
     const email = 'lena.hartwig@example.com'
-    await runShopstead(dataDir, ['users', 'create', '--email', email, '--display-name', 'Lena', '--password-stdin'], {
-      env,
-      input: 'tidal-basalt-93\n'
-    })
-    await sleep(1_000)
+    const create = ['users', 'create', '--email', email, '--display-name', 'Lena', '--password-stdin']
+    await replication.copy(() => runShopstead(dataDir, create, { env, input: 'tidal-basalt-93\n' }))
     const { json } = await run(dataDir, ['users', 'erase', email, '--yes'], env)
     expect(json).toMatchObject({ status: 'erased', tracesRemoved: false, replica })
     const again = await runShopstead(dataDir, ['users', 'erase', '1', '--yes'], { env })
@@ -160,8 +154,7 @@ describe.skipIf(!hasLitestream)('a replica at an S3-compatible server', () => {
     const address = await startS3Server()
     const env = s3Credentials
     const { dataDir, replication, rename, keyFile } = await replicatedShop(address, env)
-    rename('in-the-bucket')
-    await sleep(1_500)
+    await replication.copy(() => rename('in-the-bucket'))
     expect(await replicaRow(dataDir, { ...env, SHOPSTEAD_REPLICA: address })).toMatchObject({ status: 'ok' })
     await replication.end('SIGKILL')
     const empty = join(temporaryFolder(), 'data')
@@ -181,8 +174,7 @@ describe.skipIf(!hasLitestream || !hasSftpServer)('a replica at an SFTP server',
     const { address, keyFile } = await startSftpServer()
     const env = { SHOPSTEAD_REPLICA_KEY_FILE: keyFile }
     const shop = await replicatedShop(address, env)
-    shop.rename('at-the-sftp-server')
-    await sleep(1_500)
+    await shop.replication.copy(() => shop.rename('at-the-sftp-server'))
     const known = { ...env, SHOPSTEAD_REPLICA: address }
     expect(await replicaRow(shop.dataDir, known)).toMatchObject({ status: 'ok' })
     await shop.replication.end('SIGKILL')
