@@ -65,6 +65,10 @@ export function categoryPaths(cells: readonly string[]): string[] {
 
 const trimmed = (name: string): string => name.trim()
 
+/** WooCommerce's category for none has a name in the shop's language. */
+const noCategory =
+  /^(?:uncategori[sz]ed|unkategorisiert|non classé|sin categorizar|sin categoría|geen categorie|ongecategoriseerd|niet gecategoriseerd)$/i
+
 function isCategory(name: string): boolean {
-  return name !== '' && name.toLowerCase() !== 'uncategorized'
+  return name !== '' && !noCategory.test(name.normalize('NFC'))
 }

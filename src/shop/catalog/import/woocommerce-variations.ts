@@ -45,17 +45,17 @@ export function groupVariations(
   return new Map([...children].map(([parent, list]) => [parent, byPosition(list)]))
 }
 
+/** WooCommerce also exports the variations of a product that was deleted or became a simple one. */
 function findParent(
-  { row }: WooRow,
+  { row, name }: WooRow,
   products: ReadonlyMap<string, WooRow>,
-  { errors }: WooContext
+  { report }: WooContext
 ): WooRow | undefined {
-  const reference = row.cell('Parent')
-  const parent = products.get(reference)
-  if (reference === '') errors.add(row.line, 'Parent', 'Is required for a variation.')
-  else if (!parent) errors.add(row.line, 'Parent', 'Must be the SKU or the id of a product in this file.')
-  else if (parent.kind === 'simple') errors.add(row.line, 'Parent', 'Must be a variable product.')
-  return parent
+  const parent = products.get(row.cell('Parent'))
+  if (parent !== undefined && parent.kind !== 'simple') return parent
+  const cause = parent === undefined ? 'is not in the file' : 'is a simple product'
+  report.ignore('Parent', `Variations whose product ${cause} are not imported`, name)
+  return undefined
 }
 
 function byPosition(rows: readonly WooRow[]): WooRow[] {

@@ -281,7 +281,7 @@ describe("the product data of WooCommerce's export", () => {
   })
 
   it('reads the paths of categories, and reads escaped commas', () => {
-    const Categories = String.raw`Clothing > Shirts, Clothing > Bags\, Cases, Uncategorized`
+    const Categories = String.raw`Clothing > Shirts, Clothing > Bags\, Cases, Uncategorized, Unkategorisiert, Non classé`
     expect(productOf({ Categories, Tags: String.raw`soft, warm\, dry, Soft` })).toMatchObject({
       categories: ['Clothing > Shirts', 'Clothing > Bags, Cases'],
       tags: ['soft', 'warm, dry']
@@ -386,6 +386,28 @@ describe("the product data of WooCommerce's export", () => {
   })
 })
 
+describe("a variation of WooCommerce's export", () => {
+  it('is left out if its product was deleted or became a simple one', () => {
+    const orphans = ['', 'id:99', 'cup'].map((Parent) => ({ ...red, Parent, Name: `Shirt of ${Parent || 'none'}` }))
+    const { file, report } = readRows(cup, shirt, blue, ...orphans)
+    expect(file.products.map(({ variations }) => variations?.length)).toEqual([0, 1])
+    expect(report.ignored).toEqual(
+      expect.arrayContaining([
+        {
+          column: 'Parent',
+          count: 2,
+          why: 'Variations whose product is not in the file are not imported: Shirt of none, Shirt of id:99'
+        },
+        {
+          column: 'Parent',
+          count: 1,
+          why: 'Variations whose product is a simple product are not imported: Shirt of cup'
+        }
+      ])
+    )
+  })
+})
+
 describe("WooCommerce's product export is refused", () => {
   it('with line, column and cause of each row', () => {
     expect(
@@ -394,9 +416,6 @@ describe("WooCommerce's product export is refused", () => {
         { ...cup, SKU: 'b', 'Regular price': 'abc' },
         { ...cup, SKU: 'c', Name: '', Description: 'two\nlines' },
         { ...cup, SKU: 'e', Stock: 'many' },
-        { ...red, Parent: 'nowhere' },
-        { ...red, Parent: '' },
-        { ...red, Parent: 'cup' },
         { ...cup, SKU: 'f', Published: 'maybe' },
         { ...cup, SKU: 'g', 'Sale price': '1', 'Date sale price starts': 'soon' },
         { ...cup, SKU: 'i', Position: 'first' },
@@ -406,13 +425,10 @@ describe("WooCommerce's product export is refused", () => {
       '3 Regular price: An amount must be zero or more, written as digits with an optional decimal point.',
       '4 Name: Must not be empty.',
       '6 Stock: Must be a whole number from 0 to 1000000000.',
-      '7 Parent: Must be the SKU or the id of a product in this file.',
-      '8 Parent: Is required for a variation.',
-      '9 Parent: Must be a variable product.',
-      '10 Published: Must be 1, 0, -1 or 2.',
-      '11 Date sale price starts: Must be an ISO 8601 date, or a date and time with Z or an offset.',
-      '12 Position: Must be a whole number.',
-      '13 Regular price: An amount in EUR must have at most 2 decimals.'
+      '7 Published: Must be 1, 0, -1 or 2.',
+      '8 Date sale price starts: Must be an ISO 8601 date, or a date and time with Z or an offset.',
+      '9 Position: Must be a whole number.',
+      '10 Regular price: An amount in EUR must have at most 2 decimals.'
     ])
   })
 
