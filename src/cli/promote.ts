@@ -3,7 +3,7 @@ import type { ShopCommand } from './command.ts'
 import type { Answer } from './output.ts'
 import { showProgress } from './progress.ts'
 import { followedReplica } from './replicate.ts'
-import { humanLines, readKey } from './restore.ts'
+import { addRestoreOptions, humanLines, requestOf } from './restore.ts'
 import { addCommand, confirmOrRefuse, runsOnFiles } from './run.ts'
 import type { FileWork } from './run.ts'
 
@@ -16,10 +16,8 @@ export function define(program: ShopCommand): void {
     'make the machine that follows the replica the shop, when the first one is lost',
     'promote --secret-key secret.key'
   )
-    .option('--secret-key <file>', "a copy of the first machine's secret.key")
-    .option('--new-secret', 'go on without the secret key')
-    .option('--generation <id>', 'restore this generation of the replica (default: the one that began last)')
-    .option('--yes', 'do not ask for confirmation')
+  addRestoreOptions(command, "a copy of the first machine's secret.key")
+  command.option('--yes', 'do not ask for confirmation')
   runsOnFiles(command, makeShop)
 }
 
@@ -28,25 +26,18 @@ async function makeShop(work: FileWork<Options>): Promise<Answer> {
   const { promote, recentChange } = await import('../operations/replica/promote.ts')
   const replica = followedReplica(config)
   const agoMs = await recentChange(config, replica, now)
-  if (agoMs !== undefined)
+  const aliveSeconds = agoMs === undefined ? null : Math.round(agoMs / 1000)
+  if (aliveSeconds !== null)
     terminal.messages.warn(
-      `The replica received a change ${Math.round(agoMs / 1000)} seconds ago: the first machine seems to be alive. ` +
+      `The replica received a change ${aliveSeconds} seconds ago: the first machine seems to be alive. ` +
         'Switch it off first. What it sells from now on is lost here.'
     )
   await confirmOrRefuse(terminal, `Make this machine the shop, with the data of ${replica.address}?`, options)
   const progress = showProgress(work)
-  const secret = readKey(options.secretKey)
-  const { newSecret: withoutSecret = false, generation = null } = options
-  const request = { config, replica, secret, withoutSecret, generation, now, onStep: progress.step }
-  const done = await promote(request).finally(progress.done)
+  const done = await promote({ ...requestOf(work, replica), onStep: progress.step }).finally(progress.done)
   const human = humanLines(done, sellsNow)
-  return { json: { ...done, promoted: true, aliveSeconds: alive(agoMs), createdAt: toIso(done.createdAt) }, human }
+  return { json: { ...done, promoted: true, aliveSeconds, createdAt: toIso(done.createdAt) }, human }
 }
 
 const sellsNow =
   'The server that follows sells in a moment ("shopstead health"). If none runs, start it. Start the replication from this machine.'
-
-/** How long ago the first machine was alive, if that is less than a minute. */
-function alive(agoMs: number | undefined): number | null {
-  return agoMs === undefined ? null : Math.round(agoMs / 1000)
-}

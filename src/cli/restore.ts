@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { databaseFile } from '../app.ts'
 import { AppError } from '../errors.ts'
+import type { Replica } from '../platform/config/replica.ts'
 import { toIso } from '../platform/iso-time.ts'
 import type { Restored } from '../operations/backup/restore.ts'
 import type { ShopCommand } from './command.ts'
@@ -11,13 +12,8 @@ import { replicaOf } from './replicate.ts'
 import { addCommand, confirmOrRefuse, runsOnFiles } from './run.ts'
 import type { FileWork } from './run.ts'
 
-type Options = {
-  fromReplica?: string | true
-  secretKey?: string
-  newSecret?: boolean
-  generation?: string
-  yes?: boolean
-}
+type RestoreOptions = { secretKey?: string; newSecret?: boolean; generation?: string }
+type Options = RestoreOptions & { fromReplica?: string | true; yes?: boolean }
 
 export function define(program: ShopCommand): void {
   const command = addCommand(
@@ -25,35 +21,39 @@ export function define(program: ShopCommand): void {
     'restore',
     'bring the shop of a lost machine back from its replica',
     'restore --from-replica s3://bucket/shop --secret-key secret.key'
-  )
-    .option('--from-replica [address]', 'the replica (default: SHOPSTEAD_REPLICA)')
-    .option('--secret-key <file>', "a copy of the lost machine's secret.key")
-    .option('--new-secret', 'go on without the secret key')
-    .option('--generation <id>', 'restore this generation of the replica (default: the one that began last)')
-    .option('--yes', 'do not ask for confirmation before a database is replaced')
+  ).option('--from-replica [address]', 'the replica (default: SHOPSTEAD_REPLICA)')
+  addRestoreOptions(command, "a copy of the lost machine's secret.key")
+  command.option('--yes', 'do not ask for confirmation before a database is replaced')
   runsOnFiles(command, bringBack)
 }
 
 async function bringBack(work: FileWork<Options>): Promise<Answer> {
-  const { config, options, now, terminal } = work
+  const { config, options, terminal } = work
   const { restoreFromReplica } = await import('../operations/replica/restore.ts')
   const replica = replicaOf(config, options.fromReplica === true ? undefined : options.fromReplica, '--from-replica')
-  const secret = readKey(options.secretKey)
+  const request = requestOf(work, replica)
   if (existsSync(databaseFile(config)))
     await confirmOrRefuse(terminal, `Replace the database in ${config.dataDir} with this replica?`, options)
   const progress = showProgress(work)
-  const withoutSecret = options.newSecret ?? false
-  const generation = options.generation ?? null
-  const request = { config, replica, secret, withoutSecret, generation, now, onStep: progress.step }
-  const done = await restoreFromReplica(request).finally(progress.done)
+  const done = await restoreFromReplica({ ...request, onStep: progress.step }).finally(progress.done)
   return { json: { ...done, restored: true, createdAt: toIso(done.createdAt) }, human: humanLines(done, startIt) }
 }
 
 const startIt = 'Run "shopstead migrate", and start the server and the replication.'
 
-/** The content of a copy of secret.key; null without one. @throws AppError NOT_FOUND when it cannot be read */
-export function readKey(file: string | undefined): string | null {
-  return file === undefined ? null : readFile(resolve(file))
+/** Adds the options of a command that restores a replica. */
+export function addRestoreOptions(command: ShopCommand, aboutKey: string): void {
+  command
+    .option('--secret-key <file>', aboutKey)
+    .option('--new-secret', 'go on without the secret key')
+    .option('--generation <id>', 'restore this generation of the replica (default: the one that began last)')
+}
+
+/** What `restoreFromReplica` needs, from those options. @throws AppError NOT_FOUND when the key cannot be read */
+export function requestOf({ config, options, now }: FileWork<RestoreOptions>, replica: Replica) {
+  const { secretKey, newSecret: withoutSecret = false, generation = null } = options
+  const secret = secretKey === undefined ? null : readFile(resolve(secretKey))
+  return { config, replica, secret, withoutSecret, generation, now }
 }
 
 function readFile(file: string): string {
