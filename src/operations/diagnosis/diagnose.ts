@@ -35,7 +35,7 @@ export async function diagnose(
   overrides: Overrides = {},
   onCheck: (name: string) => void = () => undefined
 ): Promise<HealthReport> {
-  if (isFollower(config.dataDir)) return diagnoseFollower(config)
+  if (isFollower(config.dataDir)) return diagnoseFollower(config, onCheck)
   const checks: CheckResult[] = []
   for (const check of [...folderChecks, replicaCheck]) {
     onCheck(check.name)
@@ -55,10 +55,13 @@ export async function diagnose(
   return report(checks)
 }
 
-async function diagnoseFollower(config: Config): Promise<HealthReport> {
+async function diagnoseFollower(config: Config, onCheck: (name: string) => void): Promise<HealthReport> {
   const inFolder = folderChecks.filter(({ name }) => name !== 'secret')
   const checks: CheckResult[] = []
-  for (const check of [...inFolder, ...followerChecks]) checks.push(await runCheck(config, check))
+  for (const check of [...inFolder, ...followerChecks]) {
+    onCheck(check.name)
+    checks.push(await runCheck(config, check))
+  }
   return report(checks)
 }
 
