@@ -20,7 +20,7 @@ import { probe, publicHandlers, serveByPath, transportSecurity } from './public-
 import type { Handlers } from './public-handlers.ts'
 
 /** How long running requests may take after the server was told to stop. */
-const drainMs = 10_000
+export const drainMs = 10_000
 
 export type RunningServer = {
   /** Its address, such as http://127.0.0.1:3000. */

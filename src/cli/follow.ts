@@ -10,6 +10,7 @@ import type { Door } from '../platform/http/door.ts'
 import { createLogger, describeError } from '../platform/log.ts'
 import type { Logger } from '../platform/log.ts'
 import { transportSecurity } from '../public-handlers.ts'
+import { drainMs } from '../start-server.ts'
 import { followedReplica } from './replicate.ts'
 import { openApp } from './run.ts'
 import { sell } from './sell.ts'
@@ -18,8 +19,6 @@ import { operatorLog } from './serving.ts'
 import type { Terminal } from './terminal.ts'
 
 const lookForPromotionMs = 500
-/** How long running requests may take after the server was told to stop. */
-const drainMs = 10_000
 
 /**
  * Serves the catalogue of a replica until the process receives a signal to stop. Once `promote` has made this data folder the
