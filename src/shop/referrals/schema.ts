@@ -54,6 +54,8 @@ export const referrals = sqliteTable(
   ]
 )
 
+const entryKinds = ['earned', 'taken_back', 'paid_out'] as const
+
 /** The ledger. Append-only: triggers refuse UPDATE and DELETE. Positive entries increase what the shop owes. */
 export const commissionEntries = sqliteTable(
   'commission_entries',
@@ -64,7 +66,7 @@ export const commissionEntries = sqliteTable(
       .references(() => affiliates.id),
     referralId: integer('referral_id').references(() => referrals.id),
     payoutId: integer('payout_id').references(() => payouts.id),
-    kind: text('kind', { enum: ['earned', 'taken_back', 'paid_out'] }).notNull(),
+    kind: text('kind', { enum: entryKinds }).notNull(),
     amountMinor: minor('amount_minor').notNull(),
     currency: text('currency').notNull(),
     reason: text('reason').notNull(),
@@ -104,7 +106,7 @@ export const commissionTotals = sqliteTable(
       .notNull()
       .references(() => affiliates.id),
     currency: text('currency').notNull(),
-    kind: text('kind', { enum: ['earned', 'taken_back', 'paid_out'] }).notNull(),
+    kind: text('kind', { enum: entryKinds }).notNull(),
     amountMinor: minor('amount_minor').notNull()
   },
   (t) => [primaryKey({ columns: [t.affiliateId, t.currency, t.kind] })]
