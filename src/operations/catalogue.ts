@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
 import { syncWrites, write, writeUnsynced } from '../platform/db/database.ts'
 import type { Db, Tx } from '../platform/db/database.ts'
+import { atHalfSpeed } from '../platform/half-speed.ts'
 import { isStorageError } from '../platform/db/storage-errors.ts'
 import { applyCampaigns, applyPlans } from '../shop/benefits/plans.ts'
 import { applyCatalogFile } from '../shop/catalog/apply-catalog.ts'
@@ -61,11 +61,9 @@ export async function importCatalogue(
   try {
     for (const part of inBatches(file)) {
       stop?.signal.throwIfAborted()
-      const startedAt = performance.now()
-      applied.push(writeUnsynced(shop.db, apply(part, true)))
+      applied.push(await atHalfSpeed(() => writeUnsynced(shop.db, apply(part, true))))
       done += part.products.length
       options.onProgress?.(done)
-      await pause(performance.now() - startedAt)
       await updateCategories(shop.db, stop?.signal)
     }
   } catch (cause) {
@@ -79,9 +77,7 @@ export async function importCatalogue(
 async function updateCategories(db: Db, signal: AbortSignal | undefined): Promise<void> {
   while (hasStaleProducts(db)) {
     signal?.throwIfAborted()
-    const startedAt = performance.now()
-    writeUnsynced(db, (tx) => new CategoryTree(tx).updateProducts(importBatch))
-    await pause(performance.now() - startedAt)
+    await atHalfSpeed(() => writeUnsynced(db, (tx) => new CategoryTree(tx).updateProducts(importBatch)))
   }
 }
 

@@ -1,6 +1,8 @@
 import type { ShopContext } from '../shop/context.ts'
-import { writeWhenFree } from '../platform/db/busy.ts'
+import { whenFree, writeWhenFree } from '../platform/db/busy.ts'
+import { writeUnsynced } from '../platform/db/database.ts'
 import type { Tx } from '../platform/db/database.ts'
+import { atHalfSpeed } from '../platform/half-speed.ts'
 import { purgeEmailTokens } from '../shop/accounts/email-tokens.ts'
 import { purgeSessions } from '../shop/accounts/sessions.ts'
 import { purgeMedia } from '../shop/catalog/images/purge-media.ts'
@@ -16,36 +18,48 @@ import { setting } from '../shop/settings/settings.ts'
 import { purgeDeliveries } from '../shop/webhooks/deliveries.ts'
 
 const dayMs = 24 * 60 * 60_000
-/** Rows of one transaction. Requests are served between two of them. */
-const batchSize = 500
+/** Rows of one transaction. Requests wait while it runs, about 5 ms. */
+const batchSize = 100
 
-/** Deletes expired rows, and what the settings for retention no longer keep. */
+/** A change of at most `limit` rows; returns how many it changed. */
+type Change = (tx: Tx, now: number, limit: number) => number
+
+const purges: readonly Change[] = [
+  dropExpiredKeys,
+  purgeHolders,
+  purgeSessions,
+  dropOldEvents,
+  purgeEmailTokens,
+  purgeMails,
+  purgeDeliveries
+]
+
+/**
+ * Deletes expired rows, and what the settings for retention no longer keep, while the shop sells: in small transactions,
+ * with the time of each one left to requests.
+ */
 export async function cleanUp(shop: ShopContext): Promise<void> {
   const now = shop.clock.now()
-  for (const purge of [
-    dropExpiredKeys,
-    purgeHolders,
-    purgeSessions,
-    dropOldEvents,
-    purgeEmailTokens,
-    purgeMails,
-    purgeDeliveries
-  ])
-    await writeWhenFree(shop.db, (tx) => void purge(tx, now))
-  await inBatches(shop, (tx, limit) => purgeMedia(tx, shop.config.dataDir, limit))
   const ordersBefore = now - setting(shop.db, 'privacy.unpaidDays') * dayMs
-  await inBatches(shop, (tx, limit) => anonymiseUnpaidOrders(tx, ordersBefore, limit))
   const buyersBefore = `${Number(shopDay(shop.db, now).slice(0, 4)) - setting(shop.db, 'invoice.keepYears')}-01-01`
-  await inBatches(shop, (tx, limit) => forgetBuyers(tx, buyersBefore, limit))
+  const changes: readonly Change[] = [
+    ...purges,
+    (tx, _now, limit) => anonymiseUnpaidOrders(tx, ordersBefore, limit),
+    (tx, _now, limit) => forgetBuyers(tx, buyersBefore, limit)
+  ]
+  for (const change of changes) while ((await writeBatch(shop, (tx) => change(tx, now, batchSize))) >= batchSize);
   const eventsBefore = now - setting(shop.db, 'events.keepDays') * dayMs
-  for (let after: number | null = 0; after !== null;) {
+  let after: number | null = 0
+  while (after !== null) {
     const range: { after: number; limit: number } = { after, limit: batchSize }
-    after = await writeWhenFree(shop.db, (tx): number | null => purgeEvents(tx, eventsBefore, range))
-    await new Promise(setImmediate)
+    after = await writeBatch(shop, (tx): number | null => purgeEvents(tx, eventsBefore, range))
   }
+  // Synced, because it deletes files: a picture must not return after a power cut without its file.
+  const deleteMedia = (tx: Tx): number => purgeMedia(tx, shop.config.dataDir, batchSize)
+  while ((await atHalfSpeed(() => writeWhenFree(shop.db, deleteMedia))) >= batchSize);
 }
 
-/** Repeats a change of at most `limit` rows, which returns their number, until no more are left. */
-async function inBatches({ db }: ShopContext, change: (tx: Tx, limit: number) => number): Promise<void> {
-  while ((await writeWhenFree(db, (tx): number => change(tx, batchSize))) === batchSize) await new Promise(setImmediate)
+/** One transaction that does not wait for the disk: after a power cut, the next clean-up repeats it. */
+function writeBatch<T extends number | null>({ db }: ShopContext, change: (tx: Tx) => T): Promise<T> {
+  return atHalfSpeed(() => whenFree(db.sqlite, () => writeUnsynced<number | null>(db, change) as T))
 }

@@ -105,8 +105,8 @@ const unsyncedCheckpointPages = 500
  * Like `write`, without waiting for the disk. After a power cut the database is intact, but this write may be missing;
  * `syncWrites` makes sure that it is not. For work that can be repeated, whose wait would hold the lock before checkouts.
  *
- * It checkpoints early, so that many such writes are copied in small steps by this process, and the server never has to
- * copy 16 MB of them while a checkout waits.
+ * It checkpoints early, so that many such writes are copied in small steps, and a checkout never has to wait until 16 MB
+ * of them are copied.
  */
 export function writeUnsynced<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): T {
   db.sqlite.pragma('synchronous = NORMAL')

@@ -132,10 +132,11 @@ export function tokenInvalid(): AppError {
   )
 }
 
-/** Deletes tokens that expired more than 30 days ago; for the jobs. */
-export function purgeEmailTokens(tx: Tx, now: number): number {
+/** Deletes tokens that expired more than 30 days ago, at most `limit` of them; for the jobs. Returns how many. */
+export function purgeEmailTokens(tx: Tx, now: number, limit: number): number {
   return tx.orm
     .delete(emailTokens)
     .where(lte(emailTokens.expiresAt, now - retentionMs))
+    .limit(limit)
     .run().changes
 }

@@ -113,12 +113,13 @@ export function endUserSessions(tx: Tx, userId: number, exceptTokenHash?: string
     .run()
 }
 
-/** Deletes the rows of expired sessions; for the jobs. */
-export function purgeSessions(tx: Tx, now: number): number {
-  const over = tx.orm.delete(sessions).where(lte(sessions.endsAt, now)).run()
+/** Deletes the rows of expired sessions, at most `limit` for each reason to expire; for the jobs. Returns how many. */
+export function purgeSessions(tx: Tx, now: number, limit: number): number {
+  const over = tx.orm.delete(sessions).where(lte(sessions.endsAt, now)).limit(limit).run()
   const idle = tx.orm
     .delete(sessions)
     .where(and(eq(sessions.rememberMe, false), lt(sessions.lastSeenAt, now - idleMs.short)))
+    .limit(limit)
     .run()
   return over.changes + idle.changes
 }

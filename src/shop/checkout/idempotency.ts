@@ -187,9 +187,9 @@ export async function releaseKey(db: Db, claim: Claim, { forgetOrder = false } =
   })
 }
 
-/** Deletes expired keys. Returns how many. */
-export function dropExpiredKeys(tx: Tx, now: number): number {
-  return tx.orm.delete(idempotencyKeys).where(lt(idempotencyKeys.expiresAt, now)).run().changes
+/** Deletes expired keys, at most `limit` of them. Returns how many. */
+export function dropExpiredKeys(tx: Tx, now: number, limit: number): number {
+  return tx.orm.delete(idempotencyKeys).where(lt(idempotencyKeys.expiresAt, now)).limit(limit).run().changes
 }
 
 function isGivenUp(db: Db, { orderId }: KeyRow): boolean {

@@ -92,11 +92,12 @@ export async function deleteMail(db: Db, id: number): Promise<void> {
   await writeWhenFree(db, (tx) => void tx.orm.delete(mails).where(eq(mails.id, id)).run())
 }
 
-/** Deletes sent and failed emails, addresses included, 30 days after they were queued; returns how many. */
-export function purgeMails(tx: Tx, now: number): number {
+/** Deletes sent and failed emails, addresses included, 30 days after they were queued, at most `limit`; returns how many. */
+export function purgeMails(tx: Tx, now: number, limit: number): number {
   return tx.orm
     .delete(mails)
     .where(and(sql`${mails.state} <> 'queued'`, lte(mails.createdAt, now - retentionMs)))
+    .limit(limit)
     .run().changes
 }
 

@@ -84,10 +84,11 @@ export function dropHolder(tx: Tx, orderId: number): void {
   deleteHolder(tx).run(orderId)
 }
 
-/** Deletes the holders of orders that are paid or released. */
-export function purgeHolders(tx: Tx): number {
+/** Deletes the holders of orders that are paid or released, at most `limit` of them. Returns how many. */
+export function purgeHolders(tx: Tx, _now: number, limit: number): number {
   return tx.orm
     .delete(orderHolders)
     .where(sql`order_id NOT IN (SELECT id FROM orders WHERE status IN (${sql.raw(held)}))`)
+    .limit(limit)
     .run().changes
 }

@@ -62,10 +62,11 @@ function isKnown(db: Db, eventId: string): boolean {
   return inboxEntry(db).get({ id: eventId }) !== undefined
 }
 
-/** Deletes inbox rows of events that Stripe no longer delivers. Returns how many. */
-export function dropOldEvents(tx: Tx, now: number): number {
+/** Deletes inbox rows of events that Stripe no longer delivers, at most `limit` of them. Returns how many. */
+export function dropOldEvents(tx: Tx, now: number, limit: number): number {
   return tx.orm
     .delete(webhookInbox)
     .where(lt(webhookInbox.appliedAt, now - retentionMs))
+    .limit(limit)
     .run().changes
 }

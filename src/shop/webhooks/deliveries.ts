@@ -202,12 +202,13 @@ export function undeliveredTotals(db: Db, now: number): { failed: number; late: 
   return totals(db).get({ now }) ?? { failed: 0, late: 0 }
 }
 
-/** Deletes delivered and failed deliveries 30 days after they were queued; returns how many. */
-export function purgeDeliveries(tx: Tx, now: number): number {
+/** Deletes delivered and failed deliveries 30 days after they were queued, at most `limit` of them; returns how many. */
+export function purgeDeliveries(tx: Tx, now: number, limit: number): number {
   return tx.orm
     .delete(webhookDeliveries)
     .where(
       and(inArray(webhookDeliveries.state, ['delivered', 'failed']), lt(webhookDeliveries.createdAt, now - retentionMs))
     )
+    .limit(limit)
     .run().changes
 }

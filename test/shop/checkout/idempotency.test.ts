@@ -110,8 +110,8 @@ test('deletes expired keys only', async () => {
   const db = emptyShop()
   await storeAnswer(db, await claimed(db), answer)
   const day = 24 * 60 * 60_000
-  expect(write(db, (tx) => dropExpiredKeys(tx, noon + day))).toBe(0)
-  expect(write(db, (tx) => dropExpiredKeys(tx, noon + day + 1))).toBe(1)
+  expect(write(db, (tx) => dropExpiredKeys(tx, noon + day, 9))).toBe(0)
+  expect(write(db, (tx) => dropExpiredKeys(tx, noon + day + 1, 9))).toBe(1)
 })
 
 test('frees an expired key to the millisecond', async () => {

@@ -110,8 +110,8 @@ describe('a verification token', () => {
     using shop = openTestShop()
     await pendingUser(shop)
     await send(shop)
-    expect(write(shop.db, (tx) => purgeEmailTokens(tx, shop.clock.now() + 30 * 24 * hour))).toBe(0)
-    expect(write(shop.db, (tx) => purgeEmailTokens(tx, shop.clock.now() + 31 * 24 * hour))).toBe(1)
+    expect(write(shop.db, (tx) => purgeEmailTokens(tx, shop.clock.now() + 30 * 24 * hour, 9))).toBe(0)
+    expect(write(shop.db, (tx) => purgeEmailTokens(tx, shop.clock.now() + 31 * 24 * hour, 9))).toBe(1)
   })
 })
 

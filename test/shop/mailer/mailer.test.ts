@@ -138,7 +138,7 @@ describe('the mailer', () => {
     await sendAll(shop)
     queue(shop, 'password_changed', { userId: user.id })
     shop.clock.advance(31 * 24 * 60 * minuteMs)
-    expect(write(shop.db, (tx) => purgeMails(tx, shop.clock.now()))).toBe(1)
+    expect(write(shop.db, (tx) => purgeMails(tx, shop.clock.now(), 9))).toBe(1)
     expect(mailStates(shop).map(({ state }) => state)).toEqual(['queued'])
   })
 

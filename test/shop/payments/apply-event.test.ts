@@ -77,7 +77,7 @@ it('deletes an event after sixty days, when Stripe can no longer deliver it', as
   till.clock.advance(1)
   await apply(event)
   const day = 24 * 60 * 60_000
-  const drop = (at: number) => write(db, (tx) => dropOldEvents(tx, at))
+  const drop = (at: number) => write(db, (tx) => dropOldEvents(tx, at, 9))
   expect(drop(till.clock.now() + 60 * day)).toBe(before)
   expect(inbox().map(({ eventId }) => eventId)).toEqual([event.id])
   expect(drop(till.clock.now() + 60 * day + 1)).toBe(1)

@@ -258,8 +258,8 @@ describe('an outgoing webhook and its receiver', () => {
     pay(shop, 1)
     await sendAll(shop)
     const later = shop.clock.now() + 31 * 24 * hourMs
-    expect(write(shop.db, (tx) => purgeDeliveries(tx, later - 2 * 24 * hourMs))).toBe(0)
-    expect(write(shop.db, (tx) => purgeDeliveries(tx, later))).toBe(1)
+    expect(write(shop.db, (tx) => purgeDeliveries(tx, later - 2 * 24 * hourMs, 9))).toBe(0)
+    expect(write(shop.db, (tx) => purgeDeliveries(tx, later, 9))).toBe(1)
   })
 })
 
