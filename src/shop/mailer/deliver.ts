@@ -11,7 +11,8 @@ import type { MailRow } from '../mail/queue.ts'
 /**
  * Sends every email that is due, one after the other and outside transactions. Each attempt is recorded before it
  * starts, so a crash or a second process cannot cause more attempts than planned. A row counts as sent once the
- * transport has accepted the email.
+ * transport has accepted the email. The run ends when the mail server fails, so that the emails that wait for it cost one
+ * attempt for each poll.
  *
  * @param isStopped checked before each email; true ends the run
  */
@@ -25,7 +26,7 @@ export async function deliverDueMail(
     const mail = await claimNext(shop.db, shop.clock.now())
     if (mail === undefined) return
     templates ??= openEmailTemplates()
-    await deliver(shop, transport, templates, mail)
+    if ((await deliver(shop, transport, templates, mail)) === 'server failed') return
   }
 }
 
@@ -34,21 +35,24 @@ async function deliver(
   transport: MailTransport,
   templates: Templates,
   mail: MailRow
-): Promise<void> {
+): Promise<'done' | 'server failed'> {
   const context = { mail: mail.id, template: mail.template }
   try {
     await transport.send(writeMessage(shop, templates, mail))
     await markSent(shop.db, mail.id, shop.clock.now())
+    return 'done'
   } catch (error) {
     if (error instanceof ObsoleteEmailError) {
       await deleteMail(shop.db, mail.id)
       shop.log.info('email not sent: it is obsolete', { ...context, reason: error.message })
-      return
+      return 'done'
     }
     const reason = error instanceof MailFailure ? error.message : 'the email could not be composed'
-    const final = await recordFailure(shop.db, mail, reason, error instanceof MailFailure && error.permanent)
+    const isPermanent = error instanceof MailFailure && error.permanent
+    const final = await recordFailure(shop.db, mail, reason, isPermanent)
     const cause = error instanceof MailFailure ? undefined : String(error)
     shop.log.warn(final ? 'email failed permanently' : 'email failed, will retry', { ...context, reason, cause })
+    return error instanceof MailFailure && !isPermanent ? 'server failed' : 'done'
   }
 }
 

@@ -1,6 +1,7 @@
 import type { EventRow } from '../events/list-events.ts'
-import { webhookDeliveries } from './schema.ts'
-import { and, asc, count, desc, eq, getTableColumns, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
+import { dueAt, webhookDeliveries } from './schema.ts'
+import { and, asc, count, desc, eq, getTableColumns, inArray, lt, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
@@ -30,29 +31,23 @@ const leaseMs = minuteMs
 const longestDelayMs = Math.max(...retryDelaysMs)
 const retentionMs = 30 * dayMs
 
-const nextDue = statement((orm) =>
-  orm
-    .select()
-    .from(webhookDeliveries)
-    .where(
-      and(
-        eq(webhookDeliveries.state, 'queued'),
-        // The clock may have been ahead when the row was queued or tried, and set back since: do not wait for that time.
-        or(
-          lte(webhookDeliveries.nextAttemptAt, sql.placeholder('now')),
-          gt(webhookDeliveries.nextAttemptAt, sql.placeholder('longest')),
-          eq(webhookDeliveries.attempts, 0)
-        ),
-        eq(webhookDeliveries.endpointId, sql.placeholder('endpointId'))
-      )
-    )
-    .orderBy(asc(webhookDeliveries.nextAttemptAt), asc(webhookDeliveries.id))
-    .limit(1)
-    .prepare()
-)
+/** The first of an endpoint's queued deliveries. The conditions are those of the partial index. */
+const firstQueued = (isDue: SQL) =>
+  statement((orm) =>
+    orm
+      .select()
+      .from(webhookDeliveries)
+      .where(and(eq(webhookDeliveries.endpointId, sql.placeholder('endpointId')), sql`state = 'queued'`, isDue))
+      .orderBy(dueAt, asc(webhookDeliveries.id))
+      .limit(1)
+      .prepare()
+  )
+const nextDue = firstQueued(sql`${dueAt} <= ${sql.placeholder('now')}`)
+/** The clock may have been ahead at the last attempt and set back since: do not wait for that time. */
+const fromLaterClock = firstQueued(sql`${dueAt} > ${sql.placeholder('longest')}`)
 
 function findDue(db: Db, endpointId: number, now: number): DeliveryRow | undefined {
-  return nextDue(db).get({ now, longest: now + longestDelayMs, endpointId })
+  return nextDue(db).get({ now, endpointId }) ?? fromLaterClock(db).get({ longest: now + longestDelayMs, endpointId })
 }
 
 /** Looks for a due delivery without taking the write lock. */

@@ -3,6 +3,12 @@ import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-o
 import { bool, instant, json, oneOf } from '../../platform/db/columns.ts'
 import { events } from '../events/schema.ts'
 
+/**
+ * When a queued delivery may be sent. The first attempt never waits, even if the clock was ahead when it was queued and has
+ * been set back since.
+ */
+export const dueAt = sql.raw('CASE attempts WHEN 0 THEN 0 ELSE next_attempt_at END')
+
 /** A replaced secret; `endsAt` is in epoch milliseconds. */
 export type OldSecret = { secret: string; endsAt: number }
 
@@ -46,7 +52,10 @@ export const webhookDeliveries = sqliteTable(
   (t) => [
     uniqueIndex('webhook_deliveries_once').on(t.endpointId, t.eventId),
     index('webhook_deliveries_by_event').on(t.eventId),
-    index('webhook_deliveries_due').on(t.state, t.nextAttemptAt),
+    index('webhook_deliveries_by_state').on(t.state, t.createdAt),
+    index('webhook_deliveries_due')
+      .on(t.endpointId, dueAt)
+      .where(sql`state = 'queued'`),
     check('webhook_deliveries_state', oneOf(t.state))
   ]
 )

@@ -7,74 +7,78 @@ import { listEndpoints, validOldSecrets } from './endpoints.ts'
 import type { EndpointRow } from './endpoints.ts'
 import { writeMessage } from './signed-message.ts'
 
-const pollMs = 1_000
+const defaultPollMs = 1_000
 const maxConcurrentPerEndpoint = 4
 const responseTimeoutMs = 15_000
 
 type Options = {
+  /** How long a request may take; 15 s by default. */
   timeoutMs?: number
+  /** How often to look for due deliveries; every second by default. */
+  pollMs?: number
   /** What an event is about, for endpoints that ask for full data: read when the event is sent, and never stored. */
   detailsOf?: (event: EventRow, now: number) => object
 }
 
 export type WebhookSender = {
-  /** Looks for due deliveries now instead of at the next poll. */
-  kick(): void
   /** Aborts the requests under way. They are repeated after a restart. */
   stop(): Promise<void>
 }
 
 /**
- * Sends due deliveries until it is stopped; it polls every second. Each endpoint has four concurrent requests of its
- * own, so a slow or unreachable endpoint does not delay the others.
- *
- * @param options.timeoutMs how long a request may take; 15 s by default
+ * Sends due deliveries until it is stopped. Each endpoint has four concurrent requests of its own, so a slow or
+ * unreachable endpoint does not delay the others. After a failed attempt an endpoint rests until the next poll: a receiver
+ * that is down costs the shop four requests a second, however many deliveries wait for it.
  */
 export function startWebhookSender(
   shop: ShopContext,
-  { timeoutMs = responseTimeoutMs, detailsOf = () => ({}) }: Options = {}
+  { timeoutMs = responseTimeoutMs, pollMs = defaultPollMs, detailsOf = () => ({}) }: Options = {}
 ): WebhookSender {
   const stopping = new AbortController()
   const requests = new Map<number, Set<Promise<void>>>()
+  const resting = new Set<number>()
 
   function sendDue(endpoint: EndpointRow): void {
     const sending = requests.get(endpoint.id) ?? new Set()
     requests.set(endpoint.id, sending)
     while (sending.size < maxConcurrentPerEndpoint && isDeliveryDue(shop.db, endpoint.id, shop.clock.now())) {
-      const request = sendNext(endpoint).then((sent) => {
+      const request = sendNext(endpoint).then((isDelivered) => {
         sending.delete(request)
-        if (sent) poll()
+        if (isDelivered) sendAllDue()
       })
       sending.add(request)
     }
   }
 
-  /** False when another process took the delivery, or on a database error: then the next poll is soon enough. */
+  /** False after a failed attempt, when another process took the delivery, or on a database error: the next poll is soon enough. */
   async function sendNext(endpoint: EndpointRow): Promise<boolean> {
     try {
       const claimed = await claimDelivery(shop.db, endpoint.id, shop.clock.now())
       if (claimed === undefined || stopping.signal.aborted) return false
-      await deliver(shop, endpoint, claimed, { timeoutMs, detailsOf, stopping: stopping.signal })
-      return true
+      const state = await deliver(shop, endpoint, claimed, { timeoutMs, detailsOf, stopping: stopping.signal })
+      if (state !== 'delivered') resting.add(endpoint.id)
+      return state === 'delivered'
     } catch (error) {
       shop.log.error('webhook delivery could not be started', { endpoint: endpoint.id, error: describeError(error) })
       return false
     }
   }
 
-  function poll(): void {
+  function sendAllDue(): void {
     if (stopping.signal.aborted) return
     try {
-      for (const endpoint of listEndpoints(shop.db)) if (endpoint.active) sendDue(endpoint)
+      for (const endpoint of listEndpoints(shop.db)) if (endpoint.active && !resting.has(endpoint.id)) sendDue(endpoint)
     } catch (error) {
       shop.log.error('webhook deliveries could not be read', { error: describeError(error) })
     }
   }
 
-  const timer = setInterval(poll, pollMs)
-  setImmediate(poll)
+  const timer = setInterval(() => {
+    resting.clear()
+    sendAllDue()
+  }, pollMs)
+  setImmediate(sendAllDue)
   return {
-    kick: poll,
     async stop() {
       clearInterval(timer)
       stopping.abort()
@@ -83,7 +87,7 @@ export function startWebhookSender(
   }
 }
 
-type Limits = Required<Options> & { stopping: AbortSignal }
+type Limits = Required<Omit<Options, 'pollMs'>> & { stopping: AbortSignal }
 
 const warnings: Readonly<Record<DeliveryState, string | null>> = {
   delivered: null,
@@ -96,25 +100,27 @@ async function deliver(
   endpoint: EndpointRow,
   { delivery, event }: { delivery: DeliveryRow; event: EventRow },
   limits: Limits
-): Promise<void> {
+): Promise<DeliveryState> {
   const outcome = await send(endpoint, event, shop.clock.now(), limits)
   // Aborted by our own stop: the lease expires and the delivery is repeated.
-  if (limits.stopping.aborted && outcome.status === null) return
+  if (limits.stopping.aborted && outcome.status === null) return 'queued'
   try {
     const state = await recordOutcome(shop.db, delivery, outcome, shop.clock.now())
     const warning = warnings[state]
-    if (warning === null) return
-    shop.log.warn(warning, {
-      delivery: delivery.id,
-      endpoint: endpoint.id,
-      attempt: delivery.attempts,
-      reason: outcome.error
-    })
+    if (warning !== null)
+      shop.log.warn(warning, {
+        delivery: delivery.id,
+        endpoint: endpoint.id,
+        attempt: delivery.attempts,
+        reason: outcome.error
+      })
+    return state
   } catch (error) {
     shop.log.error('the result of a webhook delivery could not be stored', {
       delivery: delivery.id,
       error: describeError(error)
     })
+    return 'queued'
   }
 }
 

@@ -6,6 +6,7 @@ import { createEmailToken, redeemEmailToken } from '../../../src/shop/accounts/e
 import type { UserRow } from '../../../src/shop/accounts/rows.ts'
 import { users } from '../../../src/shop/accounts/schema.ts'
 import type { ShopContext } from '../../../src/shop/context.ts'
+import { createMailTransport } from '../../../src/platform/mail/transport.ts'
 import type { MailMessage } from '../../../src/platform/mail/message.ts'
 import { deliverDueMail } from '../../../src/shop/mailer/deliver.ts'
 import { startMailer } from '../../../src/shop/mailer/mailer.ts'
@@ -97,6 +98,22 @@ describe('the mailer', () => {
     }
     expect(mailStates(shop)[0]).toMatchObject({ state: 'failed', attempts: 9 })
     expect((shop.clock.now() - queuedAt) / (24 * 60 * minuteMs)).toBeGreaterThan(3)
+  })
+
+  it('leaves the other emails for the next poll while the mail server fails', async () => {
+    await using mailbox = await startMailbox({ answers: [{ code: 451, message: 'try later' }] })
+    using shop = openTestShop({ SHOPSTEAD_SMTP_URL: mailbox.url })
+    const user = await makeUser(shop, cheapHash)
+    for (let count = 0; count < 3; count += 1) queue(shop, 'password_changed', { userId: user.id })
+    const transport = createMailTransport({ ...shop.config, from: shop.config.mailFrom, folder: '', log: shop.log })
+    await deliverDueMail(shop, transport)
+    expect(mailStates(shop).map(({ attempts }) => attempts)).toEqual([1, 0, 0])
+    await deliverDueMail(shop, transport)
+    expect(mailStates(shop).map(({ state, attempts }) => `${state} ${attempts}`)).toEqual([
+      'queued 1',
+      'sent 1',
+      'sent 1'
+    ])
   })
 
   it('does not retry when the mailbox does not exist', async () => {

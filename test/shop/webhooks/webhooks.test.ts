@@ -217,9 +217,33 @@ describe('an outgoing webhook and its receiver', () => {
     expect(silent.received).toHaveLength(4)
     expect(performance.now() - started).toBeLessThan(15_000)
     const lost = deliveriesOf(shop.db, { endpointId: 2, limit: 100 })
-    expect(new Set(lost.map(({ lastError, state }) => `${state} ${lastError}`))).toEqual(
-      new Set(['queued ECONNREFUSED'])
-    )
+    expect(
+      new Set(lost.filter(({ attempts }) => attempts > 0).map(({ lastError, state }) => `${state} ${lastError}`))
+    ).toEqual(new Set(['queued ECONNREFUSED']))
+  })
+
+  test('rests until the next poll after a failed attempt, however many deliveries wait', async () => {
+    const shop = openShop()
+    add(shop, await unusedAddress())
+    for (let orderId = 1; orderId <= 30; orderId += 1) pay(shop, orderId)
+    const sender = startWebhookSender(shop, { pollMs: 100 * hourMs })
+    const tried = () => deliveriesOf(shop.db, { limit: 100 }).filter(({ attempts }) => attempts > 0)
+    const failed = () => tried().filter(({ lastError }) => lastError !== null)
+    await expect.poll(() => failed().length).toBe(4)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(tried()).toHaveLength(4)
+    await sender.stop()
+    await sendAll(shop, () => tried().length === 12)
+  })
+
+  test('is sent even if the clock was ahead when it was queued or tried, and has been set back since', async () => {
+    const shop = openShop()
+    const { id } = add(shop, 'https://site.example/hook')
+    pay(shop, 1)
+    shop.clock.advance(-hourMs)
+    expect(await claimDelivery(shop.db, id, shop.clock.now())).toMatchObject({ delivery: { eventId: 1 } })
+    shop.clock.advance(-1000 * hourMs)
+    expect(await claimDelivery(shop.db, id, shop.clock.now())).toMatchObject({ delivery: { attempts: 2 } })
   })
 
   test('counts as not delivered when its receiver takes too long', async () => {
