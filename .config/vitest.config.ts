@@ -14,7 +14,7 @@ export default defineConfig({
     // Failures and a summary, with a dot for each test on a terminal.
     reporters: [process.stdout.isTTY ? 'dot' : 'minimal'],
     silent: 'passed-only',
-    // Real servers, SQLite files and argon2 share the machine's cores.
-    maxWorkers: 2
+    // For two cores: the tests wait for the disk a third of their time.
+    maxWorkers: 3
   }
 })
