@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createApp } from '../../../src/app.ts'
 import type { App } from '../../../src/app.ts'
 import { readDemoData } from '../../../src/operations/seeding/demo-data.ts'
@@ -9,6 +9,7 @@ import { countOrders, isEmptyShop, seedDemo } from '../../../src/operations/seed
 import { demoLogins, demoPassword } from '../../../src/operations/seeding/logins.ts'
 import { generateOrders } from '../../../src/operations/seeding/generated-orders.ts'
 import { parseConfig } from '../../../src/platform/config/config.ts'
+import { createPasswordHasher } from '../../../src/platform/crypto/passwords.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import { createUser } from '../../../src/shop/accounts/create-user.ts'
 import { getUser } from '../../../src/shop/accounts/find.ts'
@@ -23,27 +24,51 @@ import { listTaxRates, presetEu } from '../../../src/shop/tax/rates.ts'
 import { orderStatuses } from '../../../src/shop/orders/states.ts'
 import { endHolds } from '../../../src/shop/payments/end-hold.ts'
 import { createMigratedDatabase } from '../../support/migrated-database.ts'
+import { lowestCost } from '../../support/password-cost.ts'
 
 const now = Date.UTC(2026, 10, 20, 12)
 const hourMs = 60 * 60_000
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 function openShop(env: Record<string, string> = {}): App {
-  const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-seed-'))
-  const config = parseConfig({ SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir, ...env })
-  createMigratedDatabase(join(dataDir, 'shopstead.db'))
-  const app = createApp(config, { database: 'migrated' }, { log: silent, clock: { now: () => now } })
-  onTestFinished(() => {
-    app.close()
-    rmSync(dataDir, { recursive: true })
-  })
+  const app = openFolder(mkdtempSync(join(tmpdir(), 'shopstead-seed-')), env)
+  onTestFinished(() => closeShop(app))
   return app
 }
 
+function openFolder(dataDir: string, env: Record<string, string> = {}): App {
+  const config = parseConfig({ SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir, ...env })
+  createMigratedDatabase(join(dataDir, 'shopstead.db'))
+  const passwords = createPasswordHasher({ cost: lowestCost })
+  return createApp(config, { database: 'migrated' }, { log: silent, clock: { now: () => now }, passwords })
+}
+
+function closeShop(app: App): void {
+  app.close()
+  rmSync(app.config.dataDir, { recursive: true })
+}
+
+let seeded: Promise<string> | undefined
+afterAll(async () => {
+  if (seeded !== undefined) rmSync(await seeded, { recursive: true })
+})
+
+/** A demo shop of a test's own: a copy of one that is seeded once, because seeding takes longer than a copy. */
 async function demoShop(): Promise<App> {
-  const app = openShop()
-  await seedDemo(app, now)
+  seeded ??= seedFolder()
+  const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-seed-'))
+  cpSync(await seeded, dataDir, { recursive: true })
+  const app = openFolder(dataDir)
+  onTestFinished(() => closeShop(app))
   return app
+}
+
+/** Closing folds the write-ahead log into the database's file. */
+async function seedFolder(): Promise<string> {
+  const app = openFolder(mkdtempSync(join(tmpdir(), 'shopstead-seed-')))
+  await seedDemo(app, now)
+  app.close()
+  return app.config.dataDir
 }
 
 /** Every row of every table. */
