@@ -53,10 +53,8 @@ export const jobWork: readonly Work[] = [
         INSERT INTO events (type, payload, created_at)
           SELECT 'order.created', json_object('orderId', id), ${placed} FROM orders`)
     },
-    run: ({ untilNone }) =>
-      untilNone(`
-        SELECT (SELECT count(*) FROM orders WHERE created_at < ${old() + dayMs} AND billing_address IS NOT NULL)
-          + (SELECT count(*) FROM events WHERE created_at < ${old() + dayMs})`),
+    // Events come last, the oldest first. Counting the rest would hold up the checkpoints of the server.
+    run: ({ untilNone }) => untilNone(`SELECT EXISTS (SELECT 1 FROM events WHERE created_at < ${old() + dayMs})`),
     atStart: true
   }
 ]
