@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import { syncWrites, write, writeUnsynced } from '../platform/db/database.ts'
 import type { Db, Tx } from '../platform/db/database.ts'
-import { atHalfSpeed } from '../platform/half-speed.ts'
+import { restAfter } from '../platform/rest.ts'
 import { isStorageError } from '../platform/db/storage-errors.ts'
 import { applyCampaigns, applyPlans } from '../shop/benefits/plans.ts'
 import { applyCatalogFile } from '../shop/catalog/apply-catalog.ts'
@@ -34,6 +34,8 @@ export type ImportOptions = {
  * 4 ms, and a checkout needs the lock several times.
  */
 export const importBatch = 5
+/** The share of the time in which an import holds the lock. */
+const share = 1 / 2
 
 /**
  * Imports a catalogue file while the shop sells. It first applies the whole file to a copy of the catalogue, so a file
@@ -61,9 +63,11 @@ export async function importCatalogue(
   try {
     for (const part of inBatches(file)) {
       stop?.signal.throwIfAborted()
-      applied.push(await atHalfSpeed(() => writeUnsynced(shop.db, apply(part, true))))
+      const startedAt = performance.now()
+      applied.push(writeUnsynced(shop.db, apply(part, true)))
       done += part.products.length
       options.onProgress?.(done)
+      await restAfter(startedAt, share)
       await updateCategories(shop.db, stop?.signal)
     }
   } catch (cause) {
@@ -77,7 +81,9 @@ export async function importCatalogue(
 async function updateCategories(db: Db, signal: AbortSignal | undefined): Promise<void> {
   while (hasStaleProducts(db)) {
     signal?.throwIfAborted()
-    await atHalfSpeed(() => writeUnsynced(db, (tx) => new CategoryTree(tx).updateProducts(importBatch)))
+    const startedAt = performance.now()
+    writeUnsynced(db, (tx) => new CategoryTree(tx).updateProducts(importBatch))
+    await restAfter(startedAt, share)
   }
 }
 

@@ -37,7 +37,7 @@ export function startJobs(app: App, openSince: number): Jobs {
     repeat(app, 'payments', minuteMs, async (first) => {
       await settlePayments(app, { underWay: first ? 'take' : 'leave', openSince, events, pace })
     }),
-    repeat(app, 'housekeeping', hourMs, () => cleanUp(app)),
+    repeat(app, 'housekeeping', hourMs, (_first, isStopped) => cleanUp(app, isStopped)),
     repeat(
       app,
       'comparison with Stripe',
@@ -55,14 +55,17 @@ export function startJobs(app: App, openSince: number): Jobs {
   }
 }
 
+type Work = (first: boolean, isStopped: () => boolean) => Promise<void>
+
 /** Runs `work` immediately and then every `everyMs`, one run at a time. */
-function repeat(app: App, name: string, everyMs: number, work: (first: boolean) => Promise<void>): Jobs {
+function repeat(app: App, name: string, everyMs: number, work: Work): Jobs {
   let running: Promise<void> = Promise.resolve()
   let busy = false
+  let stopped = false
   const run = (first: boolean): void => {
     if (busy) return
     busy = true
-    running = work(first)
+    running = work(first, () => stopped)
       .then(() => recordJob(app, name, null))
       .catch((error: unknown) => {
         app.log.error('a job failed', { job: name, error: describeError(error) })
@@ -74,6 +77,7 @@ function repeat(app: App, name: string, everyMs: number, work: (first: boolean) 
   const timer = setInterval(() => run(false), everyMs)
   return {
     async stop() {
+      stopped = true
       clearInterval(timer)
       await running
     }

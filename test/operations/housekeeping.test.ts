@@ -84,4 +84,18 @@ describe('the clean-up', () => {
     await cleanUp(shop)
     expect(all(shop, 'SELECT id FROM events')).toEqual([7, 1_701])
   })
+
+  it('ends between two transactions when the server stops, and continues at its next start', async () => {
+    using shop = openTestShop()
+    const insert = shop.db.sqlite.prepare('INSERT INTO events (type, payload, created_at) VALUES (?, ?, ?)')
+    write(shop.db, () => {
+      for (let count = 0; count < 1_000; count += 1) insert.run('order.paid', '{}', shop.clock.now())
+    })
+    shop.clock.advance(91 * dayMs)
+    const left = () => Number(all(shop, 'SELECT count(*) FROM events')[0])
+    await cleanUp(shop, () => left() < 1_000)
+    expect(left()).toBe(900)
+    await cleanUp(shop)
+    expect(left()).toBe(0)
+  })
 })
