@@ -16,10 +16,13 @@ export class MailFailure extends Error {
   override readonly name = 'MailFailure'
   /** True if a retry cannot succeed. */
   readonly permanent: boolean
+  /** Whether the server refused this message or its recipient. It may accept others. */
+  readonly ofMessage: boolean
 
-  constructor(reason: string, options: { permanent: boolean; cause?: unknown }) {
+  constructor(reason: string, options: { permanent: boolean; ofMessage: boolean; cause?: unknown }) {
     super(reason, { cause: options.cause })
     this.permanent = options.permanent
+    this.ofMessage = options.ofMessage
   }
 }
 

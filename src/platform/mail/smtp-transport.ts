@@ -87,5 +87,6 @@ function toFailure(error: unknown): MailFailure {
   const reason = words.length > 0 ? words.join(' ') : 'unknown error'
   // The server rejected the recipient or the message permanently. A failed login is not permanent: the operator can fix it.
   const refused = typeof responseCode === 'number' && responseCode >= 550 && responseCode < 560
-  return new MailFailure(reason, { permanent: refused && (code === 'EENVELOPE' || code === 'EMESSAGE'), cause: error })
+  const ofMessage = code === 'EENVELOPE' || code === 'EMESSAGE'
+  return new MailFailure(reason, { permanent: refused && ofMessage, ofMessage, cause: error })
 }

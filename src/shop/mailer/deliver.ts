@@ -11,8 +11,8 @@ import type { MailRow } from '../mail/queue.ts'
 /**
  * Sends every email that is due, one after the other and outside transactions. Each attempt is recorded before it
  * starts, so a crash or a second process cannot cause more attempts than planned. A row counts as sent once the
- * transport has accepted the email. The run ends when the mail server fails, so that the emails that wait for it cost one
- * attempt for each poll.
+ * transport has accepted the email. The run ends when the mail server cannot be used, so that the emails that wait for it
+ * cost one attempt for each poll. A server that refuses one message gets the others.
  *
  * @param isStopped checked before each email; true ends the run
  */
@@ -48,11 +48,10 @@ async function deliver(
       return 'done'
     }
     const reason = error instanceof MailFailure ? error.message : 'the email could not be composed'
-    const isPermanent = error instanceof MailFailure && error.permanent
-    const final = await recordFailure(shop.db, mail, reason, isPermanent)
+    const final = await recordFailure(shop.db, mail, reason, error instanceof MailFailure && error.permanent)
     const cause = error instanceof MailFailure ? undefined : String(error)
     shop.log.warn(final ? 'email failed permanently' : 'email failed, will retry', { ...context, reason, cause })
-    return error instanceof MailFailure && !isPermanent ? 'server failed' : 'done'
+    return error instanceof MailFailure && !error.ofMessage ? 'server failed' : 'done'
   }
 }
 
