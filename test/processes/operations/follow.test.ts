@@ -13,11 +13,19 @@ import { exitOf, runShopstead, spawnShopstead } from '../../support/command-proc
 import { filledPath } from '../../support/filled-path.ts'
 import { hasLitestream, pathWithLitestream, startReplication } from '../../support/litestream.ts'
 import { startShop } from '../../support/running-shop.ts'
+import { s3Credentials, startS3Server } from '../../support/s3-server.ts'
+import { hasSftpServer, startSftpServer } from '../../support/sftp-server.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { replicatedShop } from './replica-support.ts'
 
-const environment = (replica: string) => ({
+/** Where the replica is: its address, and what gives access to it. */
+type Replica = string | { address: string; env: Record<string, string> }
+
+const environment = (replica: Replica) => ({
   PATH: pathWithLitestream(),
-  SHOPSTEAD_REPLICA: replica,
+  ...(typeof replica === 'string'
+    ? { SHOPSTEAD_REPLICA: replica }
+    : { ...replica.env, SHOPSTEAD_REPLICA: replica.address }),
   SHOPSTEAD_FOLLOW_SECONDS: '1',
   SHOPSTEAD_ENV: 'development',
   SHOPSTEAD_PUBLIC_URL: 'http://shop.example',
@@ -27,7 +35,7 @@ const environment = (replica: string) => ({
 type Server = { child: ChildProcess; url: string; error: { code: string } | undefined; log: () => string }
 
 /** Starts `serve` and waits until it listens or ends. It is killed after the test. */
-async function serve(dataDir: string, replica: string, ...options: string[]): Promise<Server> {
+async function serve(dataDir: string, replica: Replica, ...options: string[]): Promise<Server> {
   const args = ['serve', '--port', '0', '--json', ...options]
   const child = spawnShopstead(dataDir, args, { env: environment(replica) })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -45,7 +53,7 @@ async function replicate(dataDir: string, replica: string) {
   return replication
 }
 
-const run = (dataDir: string, replica: string, ...args: string[]) =>
+const run = (dataDir: string, replica: Replica, ...args: string[]) =>
   runShopstead(dataDir, [...args, '--json'], { env: environment(replica) })
 
 /** A shop that sells and is replicated, and the data folder of a second machine. */
@@ -142,4 +150,46 @@ describe.skipIf(!hasLitestream)('a second machine', () => {
     const again = await serve(second, replica, '--read-only')
     expect((await fetch(`${again.url}/api/v1/nonce`)).status).toBe(200)
   }, 120_000)
+})
+
+/** Servers that can have the replica. */
+const servers = [
+  {
+    name: 'an S3-compatible server',
+    isHere: true,
+    start: async () => ({ address: await startS3Server(), env: s3Credentials })
+  },
+  {
+    name: 'an SFTP server',
+    isHere: hasSftpServer,
+    async start() {
+      const { address, keyFile } = await startSftpServer()
+      return { address, env: { SHOPSTEAD_REPLICA_KEY_FILE: keyFile } }
+    }
+  }
+]
+
+describe.skipIf(!hasLitestream)('a second machine with a replica elsewhere', () => {
+  for (const { name, isHere, start } of servers)
+    it.skipIf(!isHere)(
+      `follows ${name}, and becomes the shop when it is promoted`,
+      async () => {
+        const replica = await start()
+        const first = await replicatedShop(replica.address, replica.env)
+        const second = join(temporaryFolder(), 'data')
+        const follower = await serve(second, replica, '--read-only')
+        await ready(follower.url)
+        await first.replication.copy(() => first.rename('new-name'))
+        const product = () => fetch(`${follower.url}/api/v1/store/products/new-name`)
+        await vi.waitFor(async () => expect((await product()).status).toBe(200), waitingLong)
+        await first.replication.end('SIGKILL')
+        first.close()
+        const promoted = await run(second, replica, 'promote', '--yes', '--secret-key', first.keyFile)
+        expect(promoted).toMatchObject({ code: 0, json: { promoted: true, secretRestored: true } })
+        const nonce = () => fetch(`${follower.url}/api/v1/nonce`)
+        await vi.waitFor(async () => expect((await nonce()).status).toBe(200), waitingLong)
+        expect((await product()).status).toBe(200)
+      },
+      120_000
+    )
 })
