@@ -20,7 +20,11 @@ const maxConcurrent = 16
 export class Shoppers {
   private readonly shop: SoakShop
   private readonly random: Random
-  private readonly emails: string[] = []
+  /**
+   * The customers of each concurrent visitor. Nobody shops twice at the same time: a checkout replaces the buyer's unpaid
+   * order of the same product, whose page then returns 410.
+   */
+  private readonly customers = Array.from({ length: maxConcurrent }, (): string[] => [])
   private agent = new Agent({ keepAlive: true })
   private visits = 0
 
@@ -34,15 +38,15 @@ export class Shoppers {
     const left = { requests }
     const spend = (): boolean => left.requests-- > 0
     await Promise.all(
-      Array.from({ length: maxConcurrent }, async () => {
-        while (left.requests > 0) await this.visit(spend)
+      this.customers.map(async (emails) => {
+        while (left.requests > 0) await this.visit(spend, emails)
       })
     )
     this.agent.destroy()
     this.agent = new Agent({ keepAlive: true })
   }
 
-  private async visit(spend: () => boolean): Promise<void> {
+  private async visit(spend: () => boolean, emails: string[]): Promise<void> {
     const { shop, random } = this
     const send = async (what: string, path: string, options: RequestOptions = {}, expected = [200]): Promise<Reply> => {
       if (!spend()) throw new BudgetSpent()
@@ -54,7 +58,7 @@ export class Shoppers {
     try {
       await send('browse', '/store/offers?perPage=20')
       await send('search', `/store/offers?search=number%20${random.between(1, 40)}`)
-      const cookie = await this.enter(send)
+      const cookie = await this.enter(send, emails)
       await this.buy(send, cookie)
       if (cookie !== '') {
         await send('me', '/me', { headers: { cookie } })
@@ -75,18 +79,18 @@ export class Shoppers {
   }
 
   /** The cookie of a guest (empty), a new customer or a returning one. */
-  private async enter(send: Send): Promise<string> {
+  private async enter(send: Send, emails: string[]): Promise<string> {
     this.visits += 1
     if (this.visits % 3 === 0) return ''
-    if (this.visits % 3 === 1 && this.emails.length > 0) {
-      const email = this.random.pick(this.emails)
+    if (this.visits % 3 === 1 && emails.length > 0) {
+      const email = this.random.pick(emails)
       return cookiesOf(await send('login', '/auth/login', { body: { email, password } }))
     }
     const email = `shopper${this.visits}@example.com`
     const { nonce } = dataOf<{ nonce: string }>(await send('nonce', '/nonce'))
     const body = { email, password, displayName: 'Ada Quill', acceptTerms: true }
     const registered = await send('register', '/auth/register', { headers: { 'x-nonce': nonce }, body }, [201])
-    this.emails.push(email)
+    emails.push(email)
     return cookiesOf(registered)
   }
 
