@@ -96,30 +96,50 @@ async function torture(those: readonly Part[], seed: number): Promise<void> {
   print(`seed ${seed}, ${values.short ? 'short' : 'full'} form`)
   progress('building, packing and installing the package')
   const packed = installPacked()
-  const outcomes = []
+  const outcomes: Outcome[] = []
   try {
     for (const part of those) outcomes.push(await runPart(part, packed, seed))
   } finally {
     packed.remove()
   }
-  const failed = outcomes.filter((outcome) => outcome === 'failed').length
-  print(`${outcomes.filter((outcome) => outcome === 'passed').length} parts passed, ${failed} failed`)
+  const failed = outcomes.filter(({ violations }) => violations.length > 0)
+  // Once more: the end of a long log is what people see first.
+  for (const { name, violations } of failed) {
+    print(`\n${name} failed:`)
+    for (const text of violations) printViolation(text)
+  }
+  const skipped = outcomes.filter(({ isSkipped }) => isSkipped).length
+  print(`\n${outcomes.length - skipped - failed.length} parts passed, ${failed.length} failed`)
   // A part that threw may have left processes running. They end with this process, but would keep it alive.
-  process.exit(failed > 0 ? 1 : 0)
+  process.exit(failed.length > 0 ? 1 : 0)
 }
 
-type Outcome = 'passed' | 'failed' | 'skipped'
+type Outcome = {
+  name: string
+  isSkipped: boolean
+  /** Those that were printed: the first 20. */
+  violations: readonly string[]
+}
+
+const printedViolations = 20
+
+function printViolation(text: string): void {
+  print(`  violation: ${text.replaceAll('\n', '\n    ')}`)
+}
 
 /** Runs one part. Its random numbers do not depend on the parts before it. */
 async function runPart(part: Part, packed: Packed, seed: number): Promise<Outcome> {
   const counts = new Map<string, number>()
   const figures: string[] = []
   const violations: string[] = []
+  let found = 0
   const started = performance.now()
   // At once: the person who watches a run of hours does not wait for its end.
   const violation = (text: string): void => {
+    found += 1
+    if (found > printedViolations) return
     violations.push(text)
-    if (violations.length <= 20) print(`  violation: ${text.replaceAll('\n', '\n    ')}`)
+    printViolation(text)
   }
   const trial: Trial = {
     isFull: !values.short,
@@ -137,12 +157,12 @@ async function runPart(part: Part, packed: Packed, seed: number): Promise<Outcom
   } catch (error) {
     if (error instanceof NotSupported) {
       print(`  skipped: ${error.message}`)
-      return 'skipped'
+      return { name: part.name, isSkipped: true, violations: [] }
     }
     violation(error instanceof Error ? (error.stack ?? error.message) : String(error))
   }
   for (const [what, times] of counts) print(`  ${what}: ${times}`)
   for (const figure of figures) print(`  ${figure}`)
-  print(`  violations: ${violations.length} (${Math.round((performance.now() - started) / 1000)} s, seed ${seed})`)
-  return violations.length > 0 ? 'failed' : 'passed'
+  print(`  violations: ${found} (${Math.round((performance.now() - started) / 1000)} s, seed ${seed})`)
+  return { name: part.name, isSkipped: false, violations }
 }
