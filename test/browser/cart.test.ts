@@ -267,6 +267,40 @@ test('the address has the fields of its country, and errors at their fields', as
   expect(complaints).toEqual([])
 })
 
+test('what a buyer types while the fields of another country load stays, and so does the cursor', async () => {
+  const { page, complaints } = await newVisitor(browser, { locale: 'de-DE' })
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  const street = page.getByLabel('Street and number')
+  await street.waitFor()
+  const { promise: isTyped, resolve } = Promise.withResolvers<void>()
+  await page.route('**/cart/address?country=US', async (route) => {
+    await isTyped
+    await route.continue()
+  })
+  await page.getByLabel('Country').selectOption('US')
+  await street.pressSequentially('Front 12')
+  await street.press('ArrowLeft')
+  resolve()
+  await page.getByLabel('State').waitFor()
+  await page.keyboard.type('5')
+  expect(await street.inputValue()).toBe('Front 152')
+  expect(complaints).toEqual([])
+})
+
+test('a refused payment leaves a total that the shop has confirmed', async () => {
+  const { page } = await newVisitor(browser)
+  await addToCart(page, shop.url, 'beeswax-pillar')
+  await page.getByLabel('Email for the receipt').fill('guest@example.com')
+  await fillAddress(page)
+  const shown = await sum(page, 'total').innerText()
+  await page.getByText('Here, with a test card').click()
+  await page.getByLabel('Test card', { exact: true }).selectOption('pm_card_chargeDeclined')
+  await page.getByRole('button', { name: 'Pay now' }).click()
+  await page.getByRole('alert').filter({ hasText: 'Your card was declined' }).waitFor()
+  await page.locator('.totals:not([data-old])').waitFor()
+  expect(await sum(page, 'total').innerText()).toBe(shown)
+})
+
 test('a cart that is changed in another tab is shown as it is', async () => {
   const { page } = await newVisitor(browser)
   await addToCart(page, shop.url, 'beeswax-pillar')

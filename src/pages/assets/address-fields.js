@@ -28,20 +28,17 @@ export function createAddress(place, form) {
     }
   }
 
-  async function show(response) {
+  /** Shows the fields of an answer. What was typed meanwhile is kept, and so is the focus. */
+  async function show(response, sent = {}) {
     if (response.status !== 200 && response.status !== 422) throw new Error(`the address form is ${response.status}`)
     const page = new DOMParser().parseFromString(await response.text(), 'text/html')
-    const hadFocus = document.activeElement?.id === 'country'
+    const now = typed()
+    const { activeElement: focused } = document
+    const hadFocus = place.contains(focused)
     place.replaceChildren(...page.body.childNodes)
-    if (hadFocus) document.getElementById('country')?.focus()
-  }
-
-  /** Shows the fields of another country. What was typed in those that stay is kept. */
-  async function change(country) {
-    const before = typed()
-    await load(country)
     for (const field of place.querySelectorAll('input'))
-      if (field.type !== 'hidden' && field.value === '') field.value = before[field.name] ?? ''
+      if (field.type !== 'hidden' && now[field.name] !== (sent[field.name] ?? '')) field.value = now[field.name]
+    if (hadFocus) focusAgain(focused)
   }
 
   /** Shows a stored address; false if it is not valid any more. */
@@ -61,7 +58,7 @@ export function createAddress(place, form) {
   }
 
   place.addEventListener('change', (event) => {
-    if (event.target instanceof HTMLSelectElement && event.target.name === 'country') void change(event.target.value)
+    if (event.target instanceof HTMLSelectElement && event.target.name === 'country') void load(event.target.value)
   })
 
   return {
@@ -76,10 +73,11 @@ export function createAddress(place, form) {
     },
     /** Whether the address is valid. Otherwise each error is shown at its field. */
     async check() {
-      const response = await fetch(url, { method: 'POST', body: new URLSearchParams(typed()) }).catch((cause) => {
+      const sent = typed()
+      const response = await fetch(url, { method: 'POST', body: new URLSearchParams(sent) }).catch((cause) => {
         throw new ShopError('NO_ANSWER', t('form.noAnswer'), { cause })
       })
-      await show(response)
+      await show(response, sent)
       const wrong = place.querySelector('[aria-invalid]')
       if (wrong instanceof HTMLElement) wrong.focus()
       return response.status === 200
@@ -87,4 +85,11 @@ export function createAddress(place, form) {
     /** The address in the request of a checkout. */
     values: typed
   }
+}
+
+/** Puts the focus and the cursor in the field that took the place of another one. */
+function focusAgain(old) {
+  const field = document.getElementById(old.id)
+  field?.focus()
+  if (field instanceof HTMLInputElement) field.setSelectionRange(old.selectionStart, old.selectionEnd)
 }

@@ -8,9 +8,9 @@ const pauseMs = 250
  * counts. When the browser is online again, it sends a new request.
  *
  * @param {() => object | null} bodyNow the request for the cart as it is now; null for an empty cart
- * @param {{ answered: (quote: import('../../client/api-types.ts').Quote, body: object) => void, failed: (error: unknown, body: object) => void }} handlers
+ * @param {{ asked: () => void, answered: (quote: import('../../client/api-types.ts').Quote, body: object) => void, failed: (error: unknown, body: object) => void }} handlers
  */
-export function createQuotes(bodyNow, { answered, failed }) {
+export function createQuotes(bodyNow, { asked, answered, failed }) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer
   /** @type {AbortController | undefined} */
@@ -39,6 +39,7 @@ export function createQuotes(bodyNow, { answered, failed }) {
   /** Asks for a quote soon, and ignores the answers to older requests from now on. */
   function ask(afterMs = pauseMs) {
     stop()
+    asked()
     timer = setTimeout(() => void send(), afterMs)
   }
 

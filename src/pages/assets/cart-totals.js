@@ -37,7 +37,7 @@ export function createTotals() {
       const tax = { included: true, lines: [] }
       show({ currency, subtotal: total, discount: 0, total, shipping: { amount: 0 }, tax })
     },
-    /** Marks the totals as those of an older cart. */
+    /** Marks the totals as old, until the next ones are shown. */
     markOld: () => element.toggleAttribute('data-old', true),
     /** The total that the buyer sees, as text. */
     shown: () => shown

@@ -30,7 +30,7 @@ let isShipped = false
 keepDraft(form)
 const address = createAddress(find('[data-address]'), form)
 const rows = createRows({ changeQuantity, remove, buyAgain })
-const { ask, stop } = createQuotes(quoteBody, { answered, failed })
+const { ask, stop } = createQuotes(quoteBody, { asked: totals.markOld, answered, failed })
 const coupon = createCoupon(form.elements.couponCode, find('[data-apply]'), ask)
 const shippingChoice = createShippingChoice(find('[data-shipping-methods]'), () => ask(0))
 
@@ -79,7 +79,6 @@ function changeQuantity(index, quantity, andFocus = false) {
     const changed = readCart()
     shown = keyOf(changed)
     rows.update(changed)
-    totals.markOld()
     ask()
   }
   if (andFocus) rows.focusQuantity(index)
@@ -129,10 +128,11 @@ function answered(quote, body) {
     shown = keyOf(priced)
     rows.show(priced)
   }
+  totals.show(quote)
   showShipping(quote.shipping.required)
+  // It may ask for another quote.
   shippingChoice.show(quote)
   coupon.showAnswer(JSON.stringify(body.items), quote)
-  totals.show(quote)
   showProblems(quote.problems)
   const wrongId = quote.problems.find(({ code }) => code === 'vat_id_invalid')
   if (wrongId !== undefined) mark(form.elements.vatId, wrongId.message)
@@ -213,6 +213,8 @@ async function pay(values) {
   } catch (error) {
     // Without a final answer, the next try repeats the same purchase.
     if (error.status !== 504 && error.status !== 0) forgetKey()
+    // The quote under way was ignored.
+    ask()
     if (showRefusedLines(error.details?.problems ?? [])) return
     throw explained(error)
   }
@@ -239,7 +241,6 @@ function showRefusedLines(problems) {
   if (!problems.some((problem) => lineOf(problem) >= 0)) return false
   showProblems(problems)
   rows.focusProblem()
-  ask()
   return true
 }
 

@@ -104,10 +104,11 @@ export async function addToCart(page: Page, url: string, slug: string): Promise<
   await page.getByRole('heading', { name: 'How would you like to pay?' }).waitFor()
 }
 
-/** Fills in a German address in the cart, and waits for the shipping methods of Germany. */
+/** Fills in a German address in the cart, and waits for the shipping methods of Germany and the total with them. */
 export async function fillAddress(page: Page): Promise<void> {
   await fillStreet(page)
   await page.locator('[data-shipping-methods] input:checked').waitFor()
+  await page.locator('.totals:not([data-old])').waitFor()
 }
 
 /** Fills in a German address in the cart. */
