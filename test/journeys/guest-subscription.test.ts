@@ -93,7 +93,7 @@ it('a renewal that failed ends at once, also by the token of a renewal', async (
   expect((await end(guest, renewal)).data.subscription).toMatchObject({ nextPaymentAt: null, canCancel: false })
   expect(atStripe(shop)).toMatchObject({ status: 'canceled' })
   const subjects = () => mailsTo(shop.dataDir, guestEmail).map(({ subject }) => subject)
-  await expect.poll(subjects, { timeout: 5_000 }).toContain('Your subscription at Shopstead Demo has ended')
+  await expect.poll(subjects).toContain('Your subscription at Shopstead Demo has ended')
 })
 
 it('the subscription of an account is not ended by the token of its order', async () => {

@@ -43,7 +43,7 @@ describe('health', () => {
       advice: expect.stringMatching(row.advice)
     })
     if (found !== undefined) await row.repair(world, found)
-    await expect.poll(() => problemsOf(world), { timeout: 5_000 }).toEqual([])
+    await expect.poll(() => problemsOf(world)).toEqual([])
   })
 })
 
