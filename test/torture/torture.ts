@@ -72,6 +72,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true
 })
 
+/** Of a part; the others are only counted. */
+const printedViolations = 20
+
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 
@@ -120,8 +123,6 @@ type Outcome = {
   /** Those that were printed: the first 20. */
   violations: readonly string[]
 }
-
-const printedViolations = 20
 
 function printViolation(text: string): void {
   print(`  violation: ${text.replaceAll('\n', '\n    ')}`)
