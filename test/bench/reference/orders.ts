@@ -29,8 +29,9 @@ type Row = {
 type Item = { orderId: number; name: string; quantity: number; totalMinor: number }
 
 const perPage = 20
+const shopUrl = 'https://shop.example'
 
-/** The first page, in three statements. SQLite's JSON functions would be a little faster, but format amounts differently. */
+/** The first page, in four statements. SQLite's JSON functions would be a little faster, but format amounts differently. */
 export function answerOrders(sqlite: Database.Database): Handler {
   const userOf = sessions(sqlite)
   const count = sqlite.prepare<[number], { total: number }>(
@@ -51,13 +52,23 @@ export function answerOrders(sqlite: Database.Database): Handler {
     `SELECT order_id AS orderId, name, quantity, total_minor AS totalMinor FROM order_items
      WHERE order_id IN (SELECT value FROM json_each(+?)) ORDER BY order_id, id`
   )
+  const invoices = sqlite.prepare<[string], { id: number; publicToken: string }>(
+    `SELECT o.id, o.public_token AS publicToken FROM invoices i JOIN orders o ON o.id = i.order_id
+     WHERE i.kind = 'invoice' AND i.order_id IN (SELECT value FROM json_each(+?))`
+  )
   return (request, response) => {
     const { id: userId } = userOf(request)
     const total = count.get(userId)?.total ?? 0
     const rows = facts.all(userId)
     const ids = JSON.stringify(rows.map(({ id }) => id))
     const byOrder = Map.groupBy(items.all(ids), (item) => item.orderId)
-    const orders = rows.map((row) => toOrder(row, byOrder.get(row.id) ?? []))
+    const urls = new Map(
+      invoices.all(ids).map(({ id, publicToken }) => [id, `${shopUrl}/checkout/invoice/${publicToken}`])
+    )
+    const orders = rows.map((row) => ({
+      ...toOrder(row, byOrder.get(row.id) ?? []),
+      invoiceUrl: urls.get(row.id) ?? null
+    }))
     const pagination = { page: 1, perPage, total, totalPages: Math.ceil(total / perPage) }
     answerJson(response, JSON.stringify({ data: { orders, pagination }, meta: meta() }))
   }
