@@ -1,24 +1,15 @@
 import type { Db } from '../platform/db/database.ts'
 import type { FieldErrors } from '../errors.ts'
+import { toFieldErrors } from '../platform/http/zod-errors.ts'
 import { postalFormat } from '../platform/postal/format.ts'
 import type { PostalField, PostalFormat } from '../platform/postal/format.ts'
 import { postalTexts, postalWords } from '../platform/postal/words.ts'
 import type { PostalLanguage, PostalTexts } from '../platform/postal/texts.ts'
+import { addressInput } from '../shop/checkout/address-input.ts'
 import { shipToCountries } from '../shop/checkout/ship-to.ts'
 import { countries } from './country-list.ts'
 import type { Draft } from './draft.ts'
-
-/** A field of a form, as field.eta shows it. */
-type FieldView = {
-  name: string
-  label: string
-  type: 'text'
-  autocomplete: string
-  required: boolean
-  value: string | undefined
-  errors: readonly string[] | undefined
-  options?: readonly { value: string; label: string }[]
-}
+import type { AddressField, AddressForm } from './storefront/site.ts'
 
 type Known = Pick<Draft, 'values' | 'errors'>
 
@@ -26,17 +17,36 @@ type Known = Pick<Draft, 'values' | 'errors'>
  * The fields of a shipping address, a list for each line, in the order in which the country writes them. There are none
  * while the country is unknown, because they depend on it.
  */
-export function addressView(db: Db, country: string, known: Known, language: PostalLanguage = 'en') {
+export function addressView(db: Db, country: string, known: Known, language: PostalLanguage = 'en'): AddressForm {
   const offered = countries(db, language)
   const texts = postalTexts(language)
   const chosen = offered.find(({ code }) => code === country)
+  const { title, choose, changeCountry } = texts
+  const [only, ...others] = offered
   return {
-    texts,
+    texts: { title, choose, changeCountry, country: texts.country },
+    shipsTo: only === undefined || others.length > 0 ? null : texts.shipsTo(only.name),
     countries: offered,
     country: chosen ?? null,
     countryErrors: known.errors['country'],
     rows: chosen === undefined ? [] : rowsOf(postalFormat(chosen.code), known, texts)
   }
+}
+
+/**
+ * The fields of the country that was typed, with what was typed; `check` also says what is wrong with it. Without a
+ * country, those of the likely one.
+ */
+export function typedAddressView(
+  db: Db,
+  typed: Readonly<Record<string, string>>,
+  { check, language, languages }: { check: boolean; language: PostalLanguage; languages: string | null }
+): AddressForm {
+  const parsed = check ? addressInput(shipToCountries(db), language).safeParse(typed) : null
+  const errors = parsed?.error === undefined ? {} : toFieldErrors(parsed.error)
+  const country = check ? (typed['country'] ?? '') : likelyCountry(db, [typed['country']], languages)
+  const values = parsed?.success === true ? { ...parsed.data } : typed
+  return addressView(db, country, { values, errors }, language)
 }
 
 /** The country to begin with: the only one, one that is known, or that of the browser's first language. */
@@ -47,7 +57,7 @@ export function likelyCountry(db: Db, known: readonly (string | undefined)[], la
   return [only, ...known, region].find((code) => code !== undefined && offered.includes(code)) ?? ''
 }
 
-function rowsOf(format: PostalFormat, known: Known, texts: PostalTexts): FieldView[][] {
+function rowsOf(format: PostalFormat, known: Known, texts: PostalTexts): AddressField[][] {
   return format.lines.flatMap((line) => {
     const street = line.includes('A') ? [[street1(known, texts)], [street2(known, texts)]] : []
     const others = line.filter((field) => field !== 'A').map((field) => viewOf(format, field, known, texts))
@@ -58,7 +68,12 @@ function rowsOf(format: PostalFormat, known: Known, texts: PostalTexts): FieldVi
 const names = { C: 'city', S: 'state', Z: 'postcode' } as const
 const autocomplete = { C: 'address-level2', S: 'address-level1', Z: 'postal-code' } as const
 
-function viewOf(format: PostalFormat, field: Exclude<PostalField, 'A'>, known: Known, texts: PostalTexts): FieldView {
+function viewOf(
+  format: PostalFormat,
+  field: Exclude<PostalField, 'A'>,
+  known: Known,
+  texts: PostalTexts
+): AddressField {
   const name = names[field]
   const required = format.required.includes(field)
   const label = postalWords(format, texts)[name]
@@ -73,15 +88,15 @@ function optionsOf(regions: NonNullable<PostalFormat['regions']>): { value: stri
   return regions.map(([value, label = value]) => ({ value, label }))
 }
 
-function street1(known: Known, { street }: PostalTexts): FieldView {
+function street1(known: Known, { street }: PostalTexts): AddressField {
   return { ...textField('address1', street, 'address-line1', known), required: true }
 }
 
-function street2(known: Known, { rest, optional }: PostalTexts): FieldView {
+function street2(known: Known, { rest, optional }: PostalTexts): AddressField {
   return textField('address2', optional(rest), 'address-line2', known)
 }
 
-function textField(name: string, label: string, autocompletes: string, { values, errors }: Known): FieldView {
+function textField(name: string, label: string, autocompletes: string, { values, errors }: Known): AddressField {
   const field = { name, label, type: 'text', autocomplete: autocompletes, required: false } as const
   return { ...field, value: values[name], errors: errorsOf(errors, name) }
 }

@@ -5,6 +5,7 @@ import { cookieValues } from '../platform/http/cookies.ts'
 import { rawPath, rawTarget, socketAddress } from '../platform/http/node-request.ts'
 import { requestInMemory } from '../platform/http/request-in-memory.ts'
 import type { AssetName } from './assets.ts'
+import { addressFormOf } from './address-page.ts'
 import { readForm } from './read-form.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { storeRoutes } from './storefront/routes.ts'
@@ -68,7 +69,8 @@ function visitOf({ app, request, param, api }: PageCall, cookies: string[]): Vis
     query: new URLSearchParams(target.slice(rawPath(target).length)),
     param,
     cookie: (name) => cookieValues(sent, name)[0],
-    form: () => readForm(request)
+    form: () => readForm(request),
+    addressForm: (typed, check) => Promise.resolve(addressFormOf(app, request, typed, check))
   }
 }
 

@@ -7,7 +7,7 @@ import { addressHeader, shopPublicUrl, shopUrl, site } from './site.ts'
 import { storeRoutes } from './storefront/routes.ts'
 import type { StoreRoute } from './storefront/routes.ts'
 import { showRoute, templateData } from './storefront/show.ts'
-import type { ShownPage, Visit } from './storefront/site.ts'
+import type { AddressForm, ShownPage, Visit } from './storefront/site.ts'
 
 const templates = new Eta({
   views: join(import.meta.dirname, 'templates'),
@@ -107,8 +107,25 @@ function visitOf(route: StoreRoute, url: URL, req: IncomingMessage, cookies: str
     query: url.searchParams,
     param: route.path.exec(url.pathname)?.[1] ?? '',
     cookie: (name) => new RegExp(`(?:^|; )${name}=([^;]*)`).exec(req.headers.cookie ?? '')?.[1],
-    form: async () => new URLSearchParams(await readBody(req))
+    form: async () => new URLSearchParams(await readBody(req)),
+    addressForm: (typed, check) => fetchAddressForm(req, typed, check)
   }
+}
+
+/** The shop knows how each country writes an address. */
+async function fetchAddressForm(
+  req: IncomingMessage,
+  typed: Readonly<Record<string, string>>,
+  check: boolean
+): Promise<AddressForm> {
+  const response = await fetch(`${shopUrl}/cart/address`, {
+    method: 'POST',
+    headers: { accept: 'application/json', 'accept-language': req.headers['accept-language'] ?? '' },
+    body: new URLSearchParams({ ...typed, check: check ? '1' : '' })
+  }).catch((cause: unknown) => {
+    throw new ShopError('NO_ANSWER', site.t('closedText'), { cause })
+  })
+  return (await response.json()) as AddressForm
 }
 
 /** Whether another site sent this form. */

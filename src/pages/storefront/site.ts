@@ -51,6 +51,30 @@ export type CartChoices = {
   accounts: boolean
 }
 
+/** A field of an address, in the way of its country. */
+export type AddressField = {
+  name: string
+  label: string
+  type: 'text'
+  autocomplete: string
+  required: boolean
+  value: string | undefined
+  errors: readonly string[] | undefined
+  options?: readonly { value: string; label: string }[]
+}
+
+/** The form of an address: a list of fields for each line, in the order in which the country writes them. */
+export type AddressForm = {
+  texts: { title: string; country: string; choose: string; changeCountry: string }
+  /** Where the shop ships to, if that is one country. */
+  shipsTo: string | null
+  countries: readonly { code: string; name: string }[]
+  /** Null while it is not known; then there are no other fields. */
+  country: { code: string; name: string } | null
+  countryErrors: readonly string[] | undefined
+  rows: AddressField[][]
+}
+
 /** The request of a page. */
 export type Visit = {
   site: Site
@@ -62,6 +86,11 @@ export type Visit = {
   /** The value of one of the visitor's cookies. */
   cookie: (name: string) => string | undefined
   form: () => Promise<URLSearchParams>
+  /**
+   * The form of an address with what was typed, by the rules of its country. `check` adds what is wrong with it. Without a
+   * country it is that of the visitor's language.
+   */
+  addressForm: (typed: Readonly<Record<string, string>>, check: boolean) => Promise<AddressForm>
 }
 
 /** What search engines and link previews read. `path` is the one address of the page; null keeps it out of search results. */
