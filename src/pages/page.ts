@@ -26,13 +26,14 @@ export type PageReply =
       /** The origins that a form on this page may redirect to, in addition to the shop's own. */
       readonly leadsTo?: readonly (string | null)[]
       readonly headers?: Readonly<Record<string, string>>
-      readonly setCookie?: string
-      /**
-       * The script of a storefront page. Such a page is the same for every visitor, so it can be compressed, and if search
-       * engines may list it, shared caches may carry it.
-       */
+      /** Not on a page that shared caches carry. */
+      readonly setCookie?: string | readonly string[]
+      /** The script of a storefront page. */
       readonly script?: AssetName
-      /** Whether search engines may list the page. */
+      /**
+       * Whether search engines may list the page. Such a page is the same for every visitor, so it is compressed, and
+       * shared caches may carry it.
+       */
       readonly indexed?: boolean
       /** The address of a picture that the page shows from another origin. */
       readonly pictureFrom?: string

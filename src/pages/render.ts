@@ -66,22 +66,21 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
       scripts: script === undefined ? [] : assets.modulesOf(script)
     }
     const html = templates.html(`${template}.eta`, { ...common, ...data })
+    const isPublic = indexed && status === 200
     // A page with personal data is not compressed, because the length could reveal it (BREACH).
-    const encoding = script === undefined ? null : acceptedEncoding(request)
-    const isPublic = script !== undefined && indexed && status === 200
+    const encoding = isPublic ? acceptedEncoding(request) : null
     const etag = isPublic ? etagOf(html, encoding) : undefined
     const isKnown = etag !== undefined && matchesEtag(request.headers.get('if-none-match'), etag)
     const body = () => (encoding === null ? html : compressedPage(html, encoding))
-    return new Response(isKnown ? null : body(), {
+    const response = new Response(isKnown ? null : body(), {
       status: isKnown ? 304 : status,
       headers: {
         ...headers,
-        ...(setCookie === undefined ? {} : { 'set-cookie': setCookie }),
         ...(encoding === null ? {} : { 'content-encoding': encoding }),
-        ...(script === undefined ? {} : { vary: 'accept-encoding' }),
+        ...(isPublic ? { vary: 'accept-encoding' } : {}),
         ...(etag === undefined ? {} : { etag }),
         'content-type': 'text/html; charset=utf-8',
-        'cache-control': isPublic ? publicCaching : script === undefined ? 'no-store' : 'no-cache',
+        'cache-control': isPublic ? publicCaching : 'no-store',
         'content-security-policy': contentSecurityPolicy(
           script !== undefined,
           [app.publicUrl(), ...leadsTo],
@@ -92,9 +91,11 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
         'referrer-policy': 'same-origin',
         'x-content-type-options': 'nosniff',
         ...isolationHeaders,
-        ...(indexed && status === 200 ? {} : { 'x-robots-tag': 'noindex' })
+        ...(isPublic ? {} : { 'x-robots-tag': 'noindex' })
       }
     })
+    for (const cookie of isPublic ? [] : [setCookie ?? []].flat()) response.headers.append('set-cookie', cookie)
+    return response
   }
 }
 

@@ -52,6 +52,7 @@ function toReply(
     status,
     template: `storefront/${template}`,
     title,
+    setCookie: cookies,
     ...(script === undefined ? {} : { script }),
     ...(meta?.path == null ? {} : { indexed: true }),
     ...(site.logoUrl === '' ? {} : { pictureFrom: site.logoUrl }),
