@@ -13,6 +13,8 @@ const floors: readonly (readonly string[])[] = [
   ['shop/settings', 'shop/events'],
   ['shop/mail', 'shop/webhooks', 'shop/limits'],
   ['shop/outbox'],
+  // What import files say about these subjects: the catalog reads it, and the subjects apply it.
+  ['shop/shipping/input.ts', 'shop/tax/input.ts', 'shop/benefits/input.ts'],
   ['shop/accounts', 'shop/catalog'],
   ['shop/affiliates', 'shop/benefits', 'shop/shipping', 'shop/tax'],
   ['shop/referrals', 'shop/invoices'],

@@ -2,7 +2,7 @@ import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
 import { definedFields } from '../platform/defined-fields.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
-import type { ShippingZoneInput } from '../shop/catalog/import/format.ts'
+import type { ShippingZone } from '../shop/shipping/input.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { changeZone, getZone, removeMethod, removeZone } from '../shop/shipping/change-zone.ts'
 import { exportShipping, toZoneEntry } from '../shop/shipping/export-shipping.ts'
@@ -107,7 +107,7 @@ function withMethod(methods: ZoneEntry['methods'], id: string, fields: MethodFie
   return [...methods, changed({ id })]
 }
 
-function answer(zone: ShippingZoneInput, currency: string): Answer {
+function answer(zone: ShippingZone, currency: string): Answer {
   const entry = toZoneEntry(zone, currency)
   return {
     json: { zone: entry },

@@ -1,6 +1,6 @@
 import { parseWith } from '../platform/http/zod-errors.ts'
 import { countryName } from '../platform/postal/countries.ts'
-import { taxRate, taxRemoval } from '../shop/catalog/import/tax-schema.ts'
+import { taxRate, taxRemoval } from '../shop/tax/input.ts'
 import { listTaxRates, presetEu, removeTaxRates, setTaxRate } from '../shop/tax/rates.ts'
 import type { TaxRateView } from '../shop/tax/rates.ts'
 import type { ShopCommand } from './command.ts'

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import type { Counts } from '../catalog/changes.ts'
-import type { CampaignInput, PlanInput } from '../catalog/import/format.ts'
+import type { CampaignInput, PlanInput } from './input.ts'
 import type { PlanRow } from './rows.ts'
 import { campaigns, plans } from './schema.ts'
 

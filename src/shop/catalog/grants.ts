@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { count, filePath, line, period, slug } from './import/fields.ts'
+import { count, line, slug } from '../../platform/input-fields.ts'
+import { filePath, period } from './import/fields.ts'
 
 const orNull = <T>(value: T | null | undefined): T | null => value ?? null
 

@@ -6,7 +6,7 @@ import type { Trigger } from '../../platform/db/trigger.ts'
 import { raiseRevision } from '../settings/schema.ts'
 import type { GrantSpec } from './grants.ts'
 import { productTypes } from './product-types.ts'
-import { taxClasses } from './tax-classes.ts'
+import { taxClasses } from '../tax/input.ts'
 import type { OptionValues } from './variation-options.ts'
 
 export const products = sqliteTable(

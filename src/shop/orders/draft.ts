@@ -1,7 +1,7 @@
 import type { affiliates } from '../affiliates/schema.ts'
 import type { GrantSpec } from '../catalog/grants.ts'
 import type { ProductType } from '../catalog/product-types.ts'
-import type { TaxClass } from '../catalog/tax-classes.ts'
+import type { TaxClass } from '../tax/input.ts'
 import type { Address, OrderContact } from './address.ts'
 import type { ShippingMethod } from './shipping-method.ts'
 import type { Strategy } from './strategies.ts'

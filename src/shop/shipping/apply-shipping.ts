@@ -6,7 +6,7 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { countryName } from '../../platform/postal/countries.ts'
 import { countOutcomes } from '../catalog/changes.ts'
 import type { Counts } from '../catalog/changes.ts'
-import type { ShippingZoneInput } from '../catalog/import/format.ts'
+import type { ShippingZone } from './input.ts'
 import { shippingCountries, shippingMethods, shippingZones } from './schema.ts'
 import { everywhereElse, findZone, listZones } from './zones.ts'
 
@@ -16,7 +16,7 @@ import { everywhereElse, findZone, listZones } from './zones.ts'
  *
  * @throws AppError VALIDATION_FAILED when a country would be in two zones
  */
-export function applyShipping(tx: Tx, zones: readonly ShippingZoneInput[]): Counts {
+export function applyShipping(tx: Tx, zones: readonly ShippingZone[]): Counts {
   assertOneZoneEach(tx, zones)
   const changed = zones.map((zone) => ({ zone, known: findZone(tx, zone.zone) }))
   const written = changed.filter(({ zone, known }) => !isDeepStrictEqual(zone, known))
@@ -33,11 +33,11 @@ export function applyShipping(tx: Tx, zones: readonly ShippingZoneInput[]): Coun
 }
 
 /** The countries of a zone as they are stored. */
-function codesOf({ countries }: ShippingZoneInput): string[] {
+function codesOf({ countries }: ShippingZone): string[] {
   return countries === everywhereElse ? [everywhereElse] : countries
 }
 
-function assertOneZoneEach(db: Db, zones: readonly ShippingZoneInput[]): void {
+function assertOneZoneEach(db: Db, zones: readonly ShippingZone[]): void {
   const names = new Set(zones.map(({ zone }) => zone))
   const zoneOf = new Map(
     listZones(db)
@@ -72,7 +72,7 @@ function zoneId(tx: Tx, name: string): number {
     .get().id
 }
 
-function writeZone(tx: Tx, zoneId: number, zone: ShippingZoneInput): void {
+function writeZone(tx: Tx, zoneId: number, zone: ShippingZone): void {
   tx.orm.delete(shippingMethods).where(eq(shippingMethods.zoneId, zoneId)).run()
   for (const country of codesOf(zone)) tx.orm.insert(shippingCountries).values({ country, zoneId }).run()
   for (const [position, method] of zone.methods.entries())

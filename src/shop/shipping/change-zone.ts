@@ -2,8 +2,9 @@ import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { parseWith } from '../../platform/http/zod-errors.ts'
-import { formatSchemas } from '../catalog/import/format-schemas.ts'
-import type { ShippingZoneInput } from '../catalog/import/format.ts'
+
+import { shippingZone } from './input.ts'
+import type { ShippingZone } from './input.ts'
 import { setting } from '../settings/settings.ts'
 import { applyShipping } from './apply-shipping.ts'
 import { toZoneEntry } from './export-shipping.ts'
@@ -17,19 +18,19 @@ import { deleteZone, findZone } from './zones.ts'
  *   should be
  * @throws AppError VALIDATION_FAILED
  */
-export function changeZone(db: Db, name: string, change: (zone: ZoneEntry) => object): ShippingZoneInput {
+export function changeZone(db: Db, name: string, change: (zone: ZoneEntry) => object): ShippingZone {
   const currency = setting(db, 'shop.currency')
   return write(db, (tx) => {
     const known = findZone(tx, name)
     const entry = known === undefined ? { zone: name, countries: [], methods: [] } : toZoneEntry(known, currency)
-    const zone = parseWith(formatSchemas(currency).shipping, change(entry))
+    const zone = parseWith(shippingZone(currency), change(entry))
     applyShipping(tx, [zone])
     return zone
   })
 }
 
 /** @throws AppError NOT_FOUND */
-export function getZone(db: Db, name: string): ShippingZoneInput {
+export function getZone(db: Db, name: string): ShippingZone {
   const zone = findZone(db, name)
   if (zone === undefined) throw new AppError('NOT_FOUND', 'There is no shipping zone with this name.')
   return zone
@@ -52,7 +53,7 @@ export function removeZone(db: Db, name: string): void {
  *
  * @throws AppError NOT_FOUND
  */
-export function removeMethod(db: Db, name: string, id: string): ShippingZoneInput | null {
+export function removeMethod(db: Db, name: string, id: string): ShippingZone | null {
   return write(db, (tx) => {
     const known = getZone(tx, name)
     const methods = known.methods.filter((method) => method.id !== id)

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import { toAmount } from '../catalog/import/write-json.ts'
-import type { ShippingMethodInput, ShippingZoneInput } from '../catalog/import/format.ts'
+import type { ShippingMethod, ShippingZone } from './input.ts'
 import { listZones } from './zones.ts'
 
 /** The zones in the import format, with every field. */
@@ -11,11 +11,11 @@ export function exportShipping(db: Db, currency: string) {
 export type ZoneEntry = ReturnType<typeof toZoneEntry>
 
 /** A zone in the import format. Amounts are in major units. */
-export function toZoneEntry({ zone, countries, methods }: ShippingZoneInput, currency: string) {
+export function toZoneEntry({ zone, countries, methods }: ShippingZone, currency: string) {
   return { zone, countries, methods: methods.map((method) => toMethodEntry(method, currency)) }
 }
 
-function toMethodEntry(method: ShippingMethodInput, currency: string) {
+function toMethodEntry(method: ShippingMethod, currency: string) {
   const { id, name, amountMinor, freeFromMinor, perKgMinor, maxWeightGrams, estimate } = method
   const orNull = (minor: number | null) => (minor === null ? null : toAmount(minor, currency))
   return {

@@ -1,7 +1,7 @@
 import { asc, eq } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { rawStatement, rowsStatement } from '../../platform/db/statements.ts'
-import type { ShippingZoneInput } from '../catalog/import/format.ts'
+import type { ShippingZone } from './input.ts'
 import { shippingCountries, shippingMethods, shippingZones } from './schema.ts'
 
 /** The country of a zone that stands for all countries that are in no other zone. */
@@ -30,7 +30,7 @@ export function methodsOfCountry(db: Db, country: string): MethodRow[] | undefin
 }
 
 /** All zones with their countries and methods, in their order. */
-export function listZones(db: Db): ShippingZoneInput[] {
+export function listZones(db: Db): ShippingZone[] {
   return db.orm
     .select()
     .from(shippingZones)
@@ -44,7 +44,7 @@ export function listZones(db: Db): ShippingZoneInput[] {
 }
 
 /** The zone with a name. */
-export function findZone(db: Db, name: string): ShippingZoneInput | undefined {
+export function findZone(db: Db, name: string): ShippingZone | undefined {
   return listZones(db).find(({ zone }) => zone === name)
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { oneOf } from '../../platform/db/columns.ts'
-import { taxClasses } from '../catalog/tax-classes.ts'
+import { taxClasses } from './input.ts'
 
 /** The tax rates of countries and regions. */
 export const taxRates = sqliteTable(

@@ -1,7 +1,7 @@
 import { chargeStepMinor } from '../../platform/money.ts'
 import { isShipped } from '../catalog/product-types.ts'
 import type { ProductType } from '../catalog/product-types.ts'
-import type { TaxClass } from '../catalog/tax-classes.ts'
+import type { TaxClass } from './input.ts'
 import { shareEvenly, taxesInPaid, taxesOf, withoutTax } from './arithmetic.ts'
 import type { Taxable, Taxes, TaxLine, TaxRate } from './arithmetic.ts'
 

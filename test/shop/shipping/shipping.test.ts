@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
 import { chargeStepMinor } from '../../../src/platform/money.ts'
-import type { ShippingMethodInput, ShippingZoneInput } from '../../../src/shop/catalog/import/format.ts'
+import type { ShippingMethod, ShippingZone } from '../../../src/shop/shipping/input.ts'
 import { shipToCountries } from '../../../src/shop/checkout/ship-to.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { applyShipping } from '../../../src/shop/shipping/apply-shipping.ts'
@@ -13,16 +13,16 @@ import type { Goods } from '../../../src/shop/shipping/costs.ts'
 import { listZones, methodsOfCountry } from '../../../src/shop/shipping/zones.ts'
 import { emptyShop } from '../../support/temporary-shop.ts'
 
-function method(changes: Partial<ShippingMethodInput> = {}): ShippingMethodInput {
+function method(changes: Partial<ShippingMethod> = {}): ShippingMethod {
   const none = { freeFromMinor: null, perKgMinor: null, maxWeightGrams: null, estimate: null }
   return { id: 'parcel', name: 'Parcel', amountMinor: 490, ...none, ...changes }
 }
 
-function zone(name: string, countries: string[] | '*', changes: Partial<ShippingMethodInput> = {}): ShippingZoneInput {
+function zone(name: string, countries: string[] | '*', changes: Partial<ShippingMethod> = {}): ShippingZone {
   return { zone: name, countries, methods: [method(changes)] }
 }
 
-function apply(db: Db, ...zones: ShippingZoneInput[]) {
+function apply(db: Db, ...zones: ShippingZone[]) {
   return write(db, (tx) => applyShipping(tx, zones))
 }
 
@@ -80,7 +80,7 @@ describe('shipping zones', () => {
 })
 
 describe('a shipping method', () => {
-  const costs = (changes: Partial<ShippingMethodInput>, goods: readonly Goods[] = [lantern], currency = 'EUR') =>
+  const costs = (changes: Partial<ShippingMethod>, goods: readonly Goods[] = [lantern], currency = 'EUR') =>
     offeredFor([{ ...method(changes), zoneId: 1, position: 0 }], goods, currency)[0]?.amountMinor
 
   it('costs its amount', () => {

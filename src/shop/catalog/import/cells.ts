@@ -1,6 +1,6 @@
 import { AppError } from '../../../errors.ts'
 import { toMinor } from '../../../platform/money.ts'
-import type { TaxClass } from '../tax-classes.ts'
+import type { TaxClass } from '../../tax/input.ts'
 
 /**
  * Normalizes a number: a decimal comma becomes a point; currency signs, spaces and the thousands separators of a number

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { grantSchema } from '../grants.ts'
 import { productTypes } from '../product-types.ts'
-import { taxClasses } from '../tax-classes.ts'
-import { amount, categoryList, count, gtin, html, imageList, instant } from './fields.ts'
-import { line, lines, percent, prose, slug, webUrl, weight } from './fields.ts'
-import type { AffiliateInput, CampaignInput, CategoryInput, CouponInput, PlanInput, ProductInput } from './format.ts'
+import { taxClasses, taxRate } from '../../tax/input.ts'
+import { amount, count, line, lines, percent, prose, slug, webUrl } from '../../../platform/input-fields.ts'
+import { categoryList, gtin, html, imageList, instant, weight } from './fields.ts'
+import { campaign, plan } from '../../benefits/input.ts'
+import type { AffiliateInput, CategoryInput, CouponInput, ProductInput } from './format.ts'
 import { htmlToText } from './html-text.ts'
-import { shippingZone } from './shipping-schema.ts'
-import { taxRate } from './tax-schema.ts'
+import { shippingZone } from '../../shipping/input.ts'
 import { slugFor } from './slug.ts'
 import { variationList } from './variation-schema.ts'
 
@@ -82,16 +82,8 @@ export function formatSchemas(currency: string) {
     coupon: coupon(currency),
     shipping: shippingZone(currency),
     tax: taxRate,
-    plan: z
-      .strictObject({
-        slug: slug(),
-        name: line(255),
-        module: z.enum(['A', 'B'], 'Must be A or B.'),
-        rank: count(-1_000_000).nullish(),
-        pro: z.boolean().nullish()
-      })
-      .transform(({ rank, pro, ...plan }): PlanInput => ({ ...plan, rank: rank ?? 0, pro: pro ?? false })),
-    campaign: z.strictObject({ slug: slug(), name: line(255) }) satisfies z.ZodType<CampaignInput>,
+    plan,
+    campaign,
     affiliate: z
       .strictObject({
         code: line(100),

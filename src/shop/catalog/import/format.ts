@@ -1,7 +1,10 @@
+import type { CampaignInput, PlanInput } from '../../benefits/input.ts'
+import type { ShippingZone } from '../../shipping/input.ts'
+import type { TaxRateInput } from '../../tax/input.ts'
 import type { GrantSpec } from '../grants.ts'
 import type { ImageInput } from '../images/image-input.ts'
 import type { ProductType } from '../product-types.ts'
-import type { TaxClass } from '../tax-classes.ts'
+import type { TaxClass } from '../../tax/input.ts'
 import type { OptionValues } from '../variation-options.ts'
 
 export type VariationInput = {
@@ -92,18 +95,6 @@ export type CategoryInput = {
   description?: string | undefined
 }
 
-/** A tax rate of a country; `region` is empty for the whole country. A name of null means the usual one. */
-export type TaxRateInput = {
-  country: string
-  region: string
-  class: TaxClass
-  /** 19 percent is 190000. */
-  rateMillionths: number
-  name: string | null
-}
-
-export type PlanInput = { slug: string; name: string; module: 'A' | 'B'; rank: number; pro: boolean }
-export type CampaignInput = { slug: string; name: string }
 export type AffiliateInput = {
   code: string
   /** The account's email. */
@@ -113,24 +104,6 @@ export type AffiliateInput = {
   rateBps: number | null
 }
 
-export type ShippingMethodInput = {
-  /** Unique within its zone. */
-  id: string
-  name: string
-  amountMinor: number
-  /** From this sum of the goods after discounts, shipping costs nothing. */
-  freeFromMinor: number | null
-  /** Added to the amount for each kilogram, in proportion to the weight. */
-  perKgMinor: number | null
-  /** A heavier cart does not have this method. */
-  maxWeightGrams: number | null
-  /** Text, such as `2–3 days`. */
-  estimate: string | null
-}
-
-/** A zone with all its countries and methods. `*` stands for all countries that are in no other zone. */
-export type ShippingZoneInput = { zone: string; countries: string[] | '*'; methods: ShippingMethodInput[] }
-
 export type CatalogLists = {
   categories: CategoryInput[]
   products: ProductInput[]
@@ -138,7 +111,7 @@ export type CatalogLists = {
   plans: PlanInput[]
   campaigns: CampaignInput[]
   affiliates: AffiliateInput[]
-  shipping: ShippingZoneInput[]
+  shipping: ShippingZone[]
   tax: TaxRateInput[]
 }
 

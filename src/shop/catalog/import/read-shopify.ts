@@ -12,7 +12,8 @@ import type { ReportBuilder } from './report.ts'
 import { factsOf, gtinOf, weightOf } from './shopify-facts.ts'
 import { imagesIn, variantImage } from './shopify-images.ts'
 import { prices, stock } from './shopify-variant.ts'
-import { slugFor, slugPattern, UniqueNames } from './slug.ts'
+import { slugPattern } from '../../../platform/input-fields.ts'
+import { slugFor, UniqueNames } from './slug.ts'
 
 /** The column of each field: its name in exports up to 2024, and the new name since. */
 const headers = {

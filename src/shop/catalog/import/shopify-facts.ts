@@ -1,4 +1,4 @@
-import type { TaxClass } from '../tax-classes.ts'
+import type { TaxClass } from '../../tax/input.ts'
 import { isFalsy } from './cells.ts'
 import type { Row } from './csv-table.ts'
 import { htmlToText } from './html-text.ts'

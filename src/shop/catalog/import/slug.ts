@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { slugify } from '../../../platform/text.ts'
 
-export const slugPattern = /^[a-z0-9]+(?:[-_]+[a-z0-9]+)*$/
 const slugLength = 100
 
 /**

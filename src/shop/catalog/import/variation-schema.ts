@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { misfit } from '../variation-options.ts'
-import { amount, count, gtin, imageList, line, weight } from './fields.ts'
+import { amount, count, line } from '../../../platform/input-fields.ts'
+import { gtin, imageList, weight } from './fields.ts'
 import type { VariationInput } from './format.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { isFalsy, toTaxClass } from './cells.ts'
-import type { TaxClass } from '../tax-classes.ts'
+import type { TaxClass } from '../../tax/input.ts'
 import { toGrams, toGtin, toMillimetres, unitOf } from './measures.ts'
 import type { WooContext, WooRow } from './woocommerce-row.ts'
 

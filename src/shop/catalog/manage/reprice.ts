@@ -5,7 +5,7 @@ import type { Db } from '../../../platform/db/database.ts'
 import { parseWith } from '../../../platform/http/zod-errors.ts'
 import { rawStatement } from '../../../platform/db/statements.ts'
 import { chargeStepMinor, percentOf } from '../../../platform/money.ts'
-import { amount } from '../import/fields.ts'
+import { amount } from '../../../platform/input-fields.ts'
 import { getCategoryId } from './category.ts'
 
 export type Repricing = {

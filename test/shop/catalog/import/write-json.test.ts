@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { GrantSpec } from '../../../../src/shop/catalog/grants.ts'
-import { taxClasses } from '../../../../src/shop/catalog/tax-classes.ts'
+import { taxClasses } from '../../../../src/shop/tax/input.ts'
 import type { FullProduct } from '../../../../src/shop/catalog/import/format.ts'
 import { withDefaults } from '../../../../src/shop/catalog/import/format.ts'
 import { toCatalogFile } from '../../../../src/shop/catalog/import/write-json.ts'

@@ -1,48 +1,50 @@
 import { z } from 'zod'
-import { countryName, isCountry } from '../../../platform/postal/countries.ts'
-import { regionKey, unknownRegion } from '../../../platform/postal/region.ts'
-import { taxClasses } from '../tax-classes.ts'
-import { line } from './fields.ts'
-import type { TaxRateInput } from './format.ts'
+import { countryName } from '../../platform/postal/countries.ts'
+import { regionKey, unknownRegion } from '../../platform/postal/region.ts'
+import { country, line } from '../../platform/input-fields.ts'
 
-const countryRule = 'Must be a country as two letters, such as DE.'
+/** What a product is to the tax: which of a country's rates it has. */
+export const taxClasses = ['standard', 'reduced', 'zero'] as const
+export type TaxClass = (typeof taxClasses)[number]
+
 const classRule = `Must be ${taxClasses.slice(0, -1).join(', ')} or ${taxClasses.at(-1)}.`
 const rateRule = 'Must be a percentage from 0 to 100 with at most four decimals.'
 
-const country = z
-  .string(countryRule)
-  .transform((code) => code.trim().toUpperCase())
-  .refine(isCountry, countryRule)
+const where = country('Must be a country as two letters, such as DE.')
 const taxClass = z.enum(taxClasses, classRule)
 
-/** A tax rate of a country, or of one of its states or provinces, for a class of products. */
+/**
+ * A tax rate of a country, or of one of its states or provinces, for a class of products. The region of a whole country is
+ * empty; a name of null means the usual one.
+ */
 export const taxRate = z
   .strictObject({
-    country,
+    country: where,
     region: line(100).nullish(),
     class: taxClass,
     ratePercent: z.number(rateRule).min(0, rateRule).max(100, rateRule).refine(hasFourDecimals, rateRule),
     name: line(50).nullish()
   })
-  .transform(({ country, region, class: taxClass, ratePercent, name }, context): TaxRateInput => {
+  .transform(({ country, region, class: taxClass, ratePercent, name }, context) => {
     const unknown = region ? unknownRegion(country, region) : undefined
     if (unknown !== undefined) {
       const message = `Must be a state or province of ${countryName(country)}, such as ${unknown.example}.`
       context.addIssue({ code: 'custom', path: ['region'], message })
     }
-    const rateMillionths = Math.round(ratePercent * 10_000)
     return {
       country,
       region: regionKey(country, region ?? undefined),
       class: taxClass,
-      rateMillionths,
+      rateMillionths: Math.round(ratePercent * 10_000),
       name: name ?? null
     }
   })
 
+export type TaxRateInput = z.output<typeof taxRate>
+
 /** The rates of a country, or of one of its regions or for one class. */
 export const taxRemoval = z
-  .strictObject({ country, region: line(100).optional(), class: taxClass.optional() })
+  .strictObject({ country: where, region: line(100).optional(), class: taxClass.optional() })
   .transform(({ country, region, ...rest }) => {
     const place = region === undefined ? {} : { region: regionKey(country, region) }
     return { country, ...place, ...rest }

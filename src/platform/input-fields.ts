@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { AppError } from '../errors.ts'
+import { toMinor } from './money.ts'
+import { isCountry } from './postal/countries.ts'
+import { codePoints } from './text.ts'
+
+const control = /\p{Cc}/u
+const controlButLines = /(?![\n\t])\p{Cc}/u
+/** Lower-case ASCII letters, digits and single separators. */
+export const slugPattern = /^[a-z0-9]+(?:[-_]+[a-z0-9]+)*$/
+
+/** One line of 1 to `max` code points, trimmed and in NFC. */
+export function line(max: number) {
+  return z.string().transform((value, context) => {
+    const text = value.normalize('NFC').trim()
+    return check(context, text, causeOfText(text, max, control) ?? (text === '' ? 'Must not be empty.' : undefined))
+  })
+}
+
+/** Text of up to `max` code points, with line breaks, trimmed and in NFC; it may be empty. */
+export function prose(max: number) {
+  return z.string().transform((value, context) => {
+    const text = value.replace(/\r\n?/g, '\n').normalize('NFC').trim()
+    return check(context, text, causeOfText(text, max, controlButLines))
+  })
+}
+
+/** The key of a product, plan or campaign: lower-case ASCII letters, digits and single separators. */
+export function slug() {
+  return z.string().transform((value, context) => {
+    const isSlug = value.length <= 255 && slugPattern.test(value)
+    return check(
+      context,
+      value,
+      isSlug ? undefined : 'Must be lower-case letters, digits and hyphens, at most 255 characters.'
+    )
+  })
+}
+
+/** A country as two letters, in upper case. */
+export function country(rule: string) {
+  return z
+    .string(rule)
+    .transform((code) => code.trim().toUpperCase())
+    .refine(isCountry, rule)
+}
+
+/** A list of at most `max` lines of `length` code points; duplicates that differ only in case are removed. */
+export function lines(max: number, length: number) {
+  return z
+    .array(line(length))
+    .max(max, `Must have at most ${max} entries.`)
+    .transform((values) => {
+      const byKey = new Map<string, string>()
+      for (const value of values) if (!byKey.has(value.toLowerCase())) byKey.set(value.toLowerCase(), value)
+      return [...byKey.values()]
+    })
+}
+
+/** An amount in major units, as a number or decimal text, converted to minor units. */
+export function amount(currency: string) {
+  return z.union([z.number(), z.string()], { error: causeOfAmount }).transform((value, context) => {
+    try {
+      return toMinor(typeof value === 'string' ? value.trim() : value, currency)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      return check(context, 0, error.message)
+    }
+  })
+}
+
+function causeOfAmount({ input }: { input?: unknown }): string {
+  return input === undefined ? 'Is required.' : 'Must be a number, or a decimal number as text.'
+}
+
+/** A whole number. */
+export function count(min: number, max = 1_000_000_000) {
+  const cause = `Must be a whole number from ${min} to ${max}.`
+  return z.int(cause).min(min, cause).max(max, cause)
+}
+
+/** A percentage above 0 and at most 100 with at most two decimals, converted to basis points. */
+export function percent() {
+  return z.number().transform((value, context) => {
+    const bps = Math.round(value * 100)
+    const isExact = Math.abs(bps - value * 100) < 1e-6 && bps >= 1 && bps <= 10_000
+    return check(context, bps, isExact ? undefined : 'Must be above 0 and at most 100, with at most two decimals.')
+  })
+}
+
+/** An http or https URL. Credentials are refused, because `https://good@evil` is read as a link to `good`. */
+export function webUrl() {
+  return z.string().transform((value, context) => {
+    const url = /^https?:\/\/[^\s\\]+$/i.test(value) && value.length <= 2048 ? URL.parse(value) : null
+    const isPlain = url !== null && url.username === '' && url.password === '' && !control.test(value)
+    return check(context, value, isPlain ? undefined : 'Must be an http or https URL without credentials.')
+  })
+}
+
+function causeOfText(text: string, max: number, refused: RegExp): string | undefined {
+  if (!text.isWellFormed()) return 'Must be valid Unicode.'
+  if (refused.test(text)) return 'Must not contain control characters.'
+  return text.length > max && codePoints(text) > max ? `Must have at most ${max} characters.` : undefined
+}
+
+/** The value; with a cause, NEVER and an issue that says it. */
+export function check<T>(context: z.core.$RefinementCtx, value: T, cause: string | undefined): T {
+  if (cause === undefined) return value
+  context.addIssue({ code: 'custom', message: cause })
+  return z.NEVER
+}
