@@ -3,7 +3,7 @@ import { hmac } from '../platform/crypto/hmac.ts'
 import { randomToken } from '../platform/crypto/secrets.ts'
 import { cookieValues } from '../platform/http/cookies.ts'
 import { ownCookie, ownCookieName } from '../platform/http/own-cookie.ts'
-import type { Holder } from '../shop/orders/holders.ts'
+import type { Holder } from '../shop/orders/holds.ts'
 import type { Call } from './route.ts'
 
 /** The longest hold of an unpaid order. */

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { endOwnSubscription, openPortal } from '../shop/subscriptions/manage.ts'
-import { listOwnSubscriptions } from '../shop/subscriptions/own-subscriptions.ts'
+import { endOwnSubscription, openPortal, listOwnSubscriptions } from '../shop/subscriptions/own-subscriptions.ts'
 import { portalData, subscriptionData, subscriptionsData } from './answers/subscriptions.ts'
 import { pathId } from './answers/fields.ts'
 import { route } from './route.ts'

@@ -8,7 +8,7 @@ import { getProduct, setPublished, toBrief, toProduct } from '../shop/catalog/pr
 import type { ProductView } from '../shop/catalog/products.ts'
 import { viewTerms } from '../shop/catalog/public/terms.ts'
 import { setting } from '../shop/settings/settings.ts'
-import { exportShipping } from '../shop/shipping/export-shipping.ts'
+import { exportShipping } from '../shop/shipping/zones.ts'
 import { listTaxRates } from '../shop/tax/rates.ts'
 import { defineImport } from './import-file.ts'
 import { defineEdits } from './offer-edits.ts'

@@ -13,7 +13,7 @@ import type { CatalogFile } from '../shop/catalog/import/format.ts'
 import { productUrl } from '../shop/catalog/product-url.ts'
 import type { ShopContext } from '../shop/context.ts'
 import { copyCatalogue } from './catalogue-copy.ts'
-import { applyShipping } from '../shop/shipping/apply-shipping.ts'
+import { applyShipping } from '../shop/shipping/zones.ts'
 import { applyTaxRates } from '../shop/tax/rates.ts'
 
 export type AppliedCatalogue = { counts: CountsByKind; changes: Change[] }

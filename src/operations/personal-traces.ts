@@ -4,8 +4,8 @@ import { eq, or } from 'drizzle-orm'
 import type { Db } from '../platform/db/database.ts'
 import { otherEmailsOf } from '../shop/accounts/messages.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
-import { placedAsGuest } from '../shop/orders/guest-orders.ts'
-import { documentsOfPerson } from '../shop/orders/invoices-of-person.ts'
+import { placedAsGuest } from '../shop/orders/find.ts'
+import { documentsOfPerson } from '../shop/orders/invoice-order.ts'
 import { orders } from '../shop/orders/schema.ts'
 
 /** Shorter texts, such as a first name or a country, are in the rows of other people too. */

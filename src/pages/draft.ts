@@ -3,7 +3,7 @@ import type { FieldErrors } from '../errors.ts'
 import { hmac } from '../platform/crypto/hmac.ts'
 import { sameBytes } from '../platform/crypto/secrets.ts'
 import { cookieValues, serializeCookie } from '../platform/http/cookies.ts'
-import type { OrderRow } from '../shop/orders/rows.ts'
+import type { OrderRow } from '../shop/orders/find.ts'
 import type { PageCall } from './page.ts'
 
 /**

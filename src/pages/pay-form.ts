@@ -10,7 +10,7 @@ import { lacksAddress, shipToCountries } from '../shop/checkout/ship-to.ts'
 import { isVatIdOf } from '../shop/checkout/take-vat-id.ts'
 import { needsShipping } from '../shop/catalog/product-types.ts'
 import { itemsOf } from '../shop/orders/find.ts'
-import type { OrderRow } from '../shop/orders/rows.ts'
+import type { OrderRow } from '../shop/orders/find.ts'
 
 const addressFields = ['country', 'address1', 'address2', 'postcode', 'city', 'state'] as const
 const fields = [

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { findRenewed } from '../shop/benefits/records.ts'
 import { guestSubscriptionOf } from '../shop/checkout/guest-subscription.ts'
-import type { OrderRow } from '../shop/orders/rows.ts'
+import type { OrderRow } from '../shop/orders/find.ts'
 import { dayFormat } from './day-format.ts'
 import { isOpen as hasStorefront } from './storefront-settings.ts'
 

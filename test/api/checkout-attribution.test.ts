@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createAffiliate } from '../../src/shop/affiliates/create-affiliate.ts'
-import { findOrderView } from '../../src/shop/orders/list-orders.ts'
+import { findOrderView } from '../../src/shop/orders/view.ts'
 import { switchModule } from '../../src/shop/settings/settings.ts'
 import type { Answer } from '../support/browser.ts'
 import { withoutHoldLimits } from '../support/hold-limits.ts'

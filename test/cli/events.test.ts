@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openDatabase, write } from '../../src/platform/db/database.ts'
-import { emit } from '../../src/shop/outbox/emit.ts'
+import { emit } from '../../src/shop/webhooks/emit.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import { shopstead } from '../support/command-line.ts'
 import { createMigratedDatabase } from '../support/migrated-database.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { getOrderByPublicToken } from '../../src/shop/orders/find.ts'
-import type { OrderRow } from '../../src/shop/orders/rows.ts'
+import type { OrderRow } from '../../src/shop/orders/find.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import type { Browser } from '../support/browser.ts'
 import { quay } from '../support/addresses.ts'

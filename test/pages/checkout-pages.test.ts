@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { getOrderByPublicToken } from '../../src/shop/orders/find.ts'
-import type { OrderRow } from '../../src/shop/orders/rows.ts'
+import type { OrderRow } from '../../src/shop/orders/find.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
 import { attemptsOf, openAttempts, paymentStatusOf } from '../../src/shop/payments/attempts.ts'
 import { markPaid } from '../../src/shop/payments/mark-paid.ts'

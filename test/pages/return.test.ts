@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { getOrder, historyOf } from '../../src/shop/orders/find.ts'
-import type { OrderRow } from '../../src/shop/orders/rows.ts'
+import type { OrderRow } from '../../src/shop/orders/find.ts'
 import { attemptsOf } from '../../src/shop/payments/attempts.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
 import { settlePayments } from '../../src/shop/payments/settle-payments.ts'

@@ -1,7 +1,7 @@
 import { mails } from '../mail/schema.ts'
 import { and, eq, ne, or, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { emit } from '../outbox/emit.ts'
+import { emit } from '../webhooks/emit.ts'
 import { keysOf, otherEmailsOf, sentTo } from './messages.ts'
 import type { UserRow } from './rows.ts'
 import { emailTokens, registrationConsents, registrationProfiles, users } from './schema.ts'

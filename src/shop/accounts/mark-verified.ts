@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { emit } from '../outbox/emit.ts'
+import { emit } from '../webhooks/emit.ts'
 import { getUnerasedUser } from './deactivate.ts'
 import { endEmailTokens } from './email-tokens.ts'
 import type { UserRow } from './rows.ts'

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { emit } from '../outbox/emit.ts'
+import { emit } from '../webhooks/emit.ts'
 import { findAffiliateOfUser } from './find.ts'
 import type { AffiliateStatus } from './rows.ts'
 import { affiliates } from './schema.ts'

@@ -1,7 +1,7 @@
 import { and, eq, isNull, or } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { insertStatement, rawStatement, rowStatement, rowsStatement } from '../../platform/db/statements.ts'
-import { emit } from '../outbox/emit.ts'
+import { emit } from '../webhooks/emit.ts'
 import type { SubscriptionRow } from './rows.ts'
 import { subscription } from './kinds/subscription.ts'
 import { subscriptionInvoices, subscriptions } from './schema.ts'

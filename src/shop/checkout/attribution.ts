@@ -4,7 +4,7 @@ import { isPlusAddressOf, isSelfReferral } from '../affiliates/credit.ts'
 import type { Buyer } from '../affiliates/credit.ts'
 import { findAffiliateByRef } from '../affiliates/find.ts'
 import type { AffiliateRow } from '../affiliates/rows.ts'
-import type { DraftAttribution } from '../orders/draft.ts'
+import type { DraftAttribution } from '../orders/create-order.ts'
 import { isModuleOn } from '../settings/settings.ts'
 import type { CheckoutQuery } from './input.ts'
 

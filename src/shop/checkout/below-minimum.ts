@@ -3,7 +3,7 @@ import { formatMoney, toMajor } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
 import { refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
-import type { OrderRow } from '../orders/rows.ts'
+import type { OrderRow } from '../orders/find.ts'
 
 type Total = Pick<OrderRow, 'totalMinor' | 'currency'>
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import { historyOf } from '../orders/find.ts'
-import type { OrderRow } from '../orders/rows.ts'
+import type { OrderRow } from '../orders/find.ts'
 import { orderStates } from '../orders/states.ts'
 import type { OrderState, OrderStatus } from '../orders/states.ts'
 import { takesToken } from '../orders/strategies.ts'

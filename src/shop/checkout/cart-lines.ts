@@ -1,8 +1,8 @@
 import type { Db } from '../../platform/db/database.ts'
 import { findShown, findSellable, unsellableReasons } from '../catalog/sellable.ts'
 import type { Sellable, Shown, UnsellableReason } from '../catalog/sellable.ts'
-import type { ChargedPrice } from '../orders/charged-price.ts'
-import type { DraftLine } from '../orders/draft.ts'
+import type { ChargedPrice } from '../orders/totals.ts'
+import type { DraftLine } from '../orders/create-order.ts'
 import { notEnough, refusal } from '../orders/problems.ts'
 import type { Problem, Refusal } from '../orders/problems.ts'
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { RateLimiter } from '../../platform/limits.ts'
-import { CouponsRefused } from '../orders/coupons-refused.ts'
+import { CouponsRefused } from '../orders/problems.ts'
 import { rateLimit } from '../settings/settings.ts'
 import { assertPointsLeft, rateLimited, takePoints } from '../limits/points.ts'
 import type { Limits } from '../limits/points.ts'

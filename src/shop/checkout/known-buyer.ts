@@ -1,8 +1,8 @@
 import type { Db } from '../../platform/db/database.ts'
-import { hasCustomerLimit } from '../orders/customer-limits.ts'
+import { hasCustomerLimit } from '../orders/coupon-uses.ts'
 import { cartRefused, refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
-import type { OrderRow } from '../orders/rows.ts'
+import type { OrderRow } from '../orders/find.ts'
 
 /**
  * Refuses an order of a guest that costs nothing because of a coupon with a limit per customer: no payment will check who

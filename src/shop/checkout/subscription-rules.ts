@@ -1,6 +1,6 @@
 import { renewalInterval } from '../benefits/kinds.ts'
 import { isShipped, needsShipping } from '../catalog/product-types.ts'
-import type { DraftLine } from '../orders/draft.ts'
+import type { DraftLine } from '../orders/create-order.ts'
 import { refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
 

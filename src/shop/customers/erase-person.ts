@@ -5,10 +5,10 @@ import { getUserById } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { anonymiseAffiliateOf } from '../affiliates/anonymise.ts'
 import { endRenewals } from '../benefits/kinds/subscription.ts'
-import { anonymiseOrdersOf } from '../orders/anonymise.ts'
-import { countGuestOrders } from '../orders/guest-orders.ts'
+import { anonymiseOrdersOf } from '../orders/buyer.ts'
+import { countGuestOrders } from '../orders/find.ts'
 import { forgetCustomersOf } from '../payments/gateway-customer.ts'
-import { forgetTracking } from '../shipments/forget-tracking.ts'
+import { forgetTracking } from '../shipments/find.ts'
 
 /**
  * Erases a person (GDPR Art. 17) in one transaction: renewals end, the orders of the account and the guest orders with

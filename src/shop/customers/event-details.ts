@@ -6,7 +6,7 @@ import type { OwnOrder } from '../checkout/own-order.ts'
 import { eventTypes, isEventType } from '../events/event-types.ts'
 import type { EventRow } from '../events/list-events.ts'
 import { findOrder } from '../orders/find.ts'
-import type { OrderRow } from '../orders/rows.ts'
+import type { OrderRow } from '../orders/find.ts'
 
 /** The buyer of an order or the owner of an account. Everything but the id is null after the person is erased. */
 export type EventCustomer = {

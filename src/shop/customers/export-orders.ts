@@ -3,7 +3,7 @@ import { inParts } from '../../platform/db/in-parts.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { validationFailed } from '../../errors.ts'
 import { findOrder } from '../orders/find.ts'
-import type { OrderRow } from '../orders/rows.ts'
+import type { OrderRow } from '../orders/find.ts'
 import type { OrderStatus } from '../orders/states.ts'
 
 export type ExportFilter = {

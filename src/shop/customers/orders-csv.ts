@@ -4,7 +4,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import { toDecimalText } from '../../platform/money.ts'
-import type { OrderItemRow, OrderRow } from '../orders/rows.ts'
+import type { OrderItemRow, OrderRow } from '../orders/find.ts'
 
 type Line = Pick<
   OrderItemRow,

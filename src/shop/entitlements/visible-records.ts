@@ -1,8 +1,8 @@
 import type { Db } from '../../platform/db/database.ts'
 import { donationsOf, membershipsOf, subscriptionsOf } from '../benefits/records.ts'
 import type { DonationRecord, MembershipRecord, SubscriptionRecord } from '../benefits/records.ts'
-import { newestOrders } from '../orders/summary.ts'
-import type { NewestOrder } from '../orders/summary.ts'
+import { newestOrders } from '../orders/view.ts'
+import type { NewestOrder } from '../orders/view.ts'
 import type { AccountState } from './account-state.ts'
 
 /** The number of orders that entitlements list. Their total counts all orders. */

@@ -1,7 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement, rowsStatement } from '../../platform/db/statements.ts'
-import type { InvoiceRow } from './rows.ts'
 import { invoices } from './schema.ts'
 
 /** The invoice of an order, then its credit notes, oldest first. */
@@ -31,3 +30,6 @@ export function getDocument(db: Db, orderId: number, number: string | null): Inv
   if (found === undefined) throw new AppError('NOT_FOUND', 'There is no such invoice.')
   return found
 }
+
+export type InvoiceRow = typeof invoices.$inferSelect
+export type InvoiceKind = InvoiceRow['kind']

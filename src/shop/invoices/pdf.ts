@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { arrayBuffer } from 'node:stream/consumers'
 import type PDFDocument from 'pdfkit'
-import type { InvoiceRow } from './rows.ts'
+import type { InvoiceRow } from './find.ts'
 import { toText } from './text.ts'
 import type { InvoiceText, InvoiceTextLine } from './text.ts'
 

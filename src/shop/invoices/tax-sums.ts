@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import type { InvoiceTax } from './document.ts'
-import type { InvoiceKind } from './rows.ts'
+import type { InvoiceKind } from './find.ts'
 
 /** What the invoices minus the credit notes of some days say about one tax rate in one currency. */
 export type TaxSum = Omit<InvoiceTax, 'baseMinor' | 'amountMinor'> & {

@@ -1,8 +1,8 @@
-import { formatMoney } from '../../platform/money.ts'
+import { formatMoney, toMajor } from '../../platform/money.ts'
 import { countryName } from '../../platform/postal/countries.ts'
 import { rateLabel } from '../tax/arithmetic.ts'
 import type { InvoiceTax } from './document.ts'
-import type { InvoiceRow } from './rows.ts'
+import type { InvoiceRow } from './find.ts'
 
 /** A document as people read it, on the page and in the PDF. Amounts and days are text. */
 export type InvoiceText = {
@@ -134,4 +134,45 @@ function notesOf({ document }: InvoiceRow): string[] {
       ? [totalMinor === 0 ? 'There is nothing to pay.' : `Paid in full on ${dayText(paidOn)}.`]
       : [`This credit note ${corrects.whole ? 'cancels' : 'reduces'} invoice ${corrects.number}.`])
   ]
+}
+
+/** An invoice or a credit note as JSON. Amounts are in major units, those of a credit note positive. */
+export function toInvoice({ kind, number, date, orderId, currency, buyer, document }: InvoiceRow) {
+  const major = (minor: number): number => toMajor(minor, currency)
+  const { seller, corrects, orderedOn, paidOn, taxIncluded, reverseCharge, shipping } = document
+  return {
+    kind,
+    number,
+    date,
+    orderId,
+    orderedOn,
+    paidOn,
+    corrects: corrects?.number ?? null,
+    seller,
+    buyer,
+    currency,
+    lines: document.lines.map(({ name, sku, quantity, unitPriceMinor, amountMinor, rateMillionths }) => ({
+      name,
+      sku,
+      quantity,
+      unitPrice: major(unitPriceMinor),
+      ratePercent: rateMillionths === undefined ? null : rateMillionths / 10_000,
+      amount: major(amountMinor)
+    })),
+    subtotal: major(document.subtotalMinor),
+    discounts: document.discounts.map(({ label, amountMinor }) => ({ label, amount: major(amountMinor) })),
+    shipping: shipping === null ? null : { name: shipping.name, amount: major(shipping.amountMinor) },
+    tax: major(document.taxMinor),
+    taxIncluded,
+    taxes: document.taxes.map(({ name, country, region, rateMillionths, baseMinor, amountMinor }) => ({
+      name,
+      country,
+      region,
+      ratePercent: rateMillionths / 10_000,
+      net: major(baseMinor),
+      tax: major(amountMinor)
+    })),
+    reverseCharge,
+    total: major(document.totalMinor)
+  }
 }

@@ -1,8 +1,9 @@
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement, rowStatement, rowsStatement } from '../../platform/db/statements.ts'
-import type { OrderRow } from './rows.ts'
 import { orderAttributions, orderCoupons, orderHistory, orderItems, orders } from './schema.ts'
+import { and, count, eq, isNull } from 'drizzle-orm'
+import type { Placeholder, SQL } from 'drizzle-orm'
 
 const orderById = rowStatement(orders, 'id = ?')
 const anyOrder = rawStatement<[], { id: number }>('SELECT id FROM orders LIMIT 1')
@@ -45,4 +46,52 @@ export function getOrderByPublicToken(db: Db, publicToken: string): OrderRow {
   const order = orderByPublicToken(db, publicToken)
   if (order === undefined) throw new AppError('NOT_FOUND', 'There is no order at this address.')
   return order
+}
+
+export type OrderRow = typeof orders.$inferSelect
+export type OrderItemRow = typeof orderItems.$inferSelect
+export type OrderAttributionRow = typeof orderAttributions.$inferSelect
+
+/** Matches the guest orders with an email that do not belong to an account. */
+export function placedAsGuest(emailKey: string | Placeholder): SQL | undefined {
+  return and(eq(orders.emailKey, emailKey), isNull(orders.userId))
+}
+
+/** The number of guest orders with an email. */
+export function countGuestOrders(db: Db, emailKey: string): number {
+  return db.orm.select({ found: count() }).from(orders).where(placedAsGuest(emailKey)).get()?.found ?? 0
+}
+
+const later = rawStatement<{ emailKey: string | null; id: number; since: number }, { id: number }>(
+  'SELECT id FROM orders WHERE email_key = @emailKey AND id > @id AND created_at >= @since LIMIT 1'
+)
+const earlier = rawStatement<{ emailKey: string | null; id: number; limit: number }, { createdAt: number }>(
+  'SELECT created_at AS createdAt FROM orders WHERE email_key = @emailKey AND id < @id ORDER BY id DESC LIMIT @limit'
+)
+
+/** Whether another order with the same email was placed after this one, at `since` (epoch ms) or later. */
+export function hasOrderSince(db: Db, { id, emailKey }: Pick<OrderRow, 'id' | 'emailKey'>, since: number): boolean {
+  return later(db).get({ id, emailKey, since }) !== undefined
+}
+
+/** How many orders with the same email were placed within `withinMs` before this one; counts to `limit` at most. */
+export function countOrdersBefore(
+  db: Db,
+  { id, emailKey, createdAt }: Pick<OrderRow, 'id' | 'emailKey' | 'createdAt'>,
+  withinMs: number,
+  limit: number
+): number {
+  return earlier(db)
+    .all({ id, emailKey, limit })
+    .filter((order) => order.createdAt > createdAt - withinMs).length
+}
+
+const paidRenewal = rawStatement<[number], { id: number }>(
+  `SELECT id FROM orders WHERE renewal_of = ? AND paid_at IS NOT NULL
+     AND status NOT IN ('failed', 'cancelled', 'refunded') LIMIT 1`
+)
+
+/** Whether an order has a paid renewal that is not refunded, so that its subscription is paid for. */
+export function hasPaidRenewal(db: Db, orderId: number): boolean {
+  return paidRenewal(db).get(orderId) !== undefined
 }

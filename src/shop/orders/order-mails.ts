@@ -2,7 +2,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import { queueMail, queueMailToShop } from '../mail/queue-mail.ts'
 import type { MailTemplate, QueuedMail } from '../mail/queue-mail.ts'
 import { historyOf } from './find.ts'
-import type { OrderRow } from './rows.ts'
+import type { OrderRow } from './find.ts'
 import { isPaidStatus } from './states.ts'
 
 const minuteMs = 60_000

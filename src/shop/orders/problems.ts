@@ -1,5 +1,7 @@
 import { AppError, validationFailed } from '../../errors.ts'
-import { CouponsRefused } from './coupons-refused.ts'
+import type { FieldErrors } from '../../errors.ts'
+import { couponRefusals } from '../catalog/coupon-rules.ts'
+import type { CouponRefusal } from '../catalog/coupon-rules.ts'
 
 /** Why a cart cannot be bought, for programs (docs/contract.md 5.23). */
 export const problemCodes = [
@@ -74,4 +76,44 @@ export function cartRefused(refusals: readonly Refusal[], message?: string, wron
     { ...details, problems },
     wrongCodes === 0 ? {} : { cause: new CouponsRefused(wrongCodes) }
   )
+}
+
+/** The cause of an order that was refused because of its codes. The limit on guessing codes counts them. */
+export class CouponsRefused extends Error {
+  override readonly name = 'CouponsRefused'
+  readonly count: number
+
+  constructor(count: number) {
+    super(`${count} codes did not apply`)
+    this.count = count
+  }
+}
+
+/** The error for an order whose codes do not apply, with a message for each field of the request. */
+export function couponsRefused(errors: FieldErrors, message?: string): AppError {
+  const refused = validationFailed(errors, message)
+  refused.cause = new CouponsRefused(Object.keys(errors).length)
+  return refused
+}
+
+/** The problem code of each reason. A code that is disabled or not valid yet is unknown to the buyer. */
+const codes = {
+  unknown: 'coupon_unknown',
+  disabled: 'coupon_unknown',
+  not_yet: 'coupon_unknown',
+  expired: 'coupon_expired',
+  used_up: 'coupon_used',
+  customer_limit: 'coupon_used',
+  min_total: 'coupon_minimum',
+  no_product: 'coupon_not_for_cart'
+} as const satisfies Record<CouponRefusal, ProblemCode>
+
+/**
+ * The refusal of a coupon code.
+ *
+ * @param minimum the coupon's minimum total in major units
+ */
+export function couponRefusal(path: string, reason: CouponRefusal, minimum?: number): Refusal {
+  const withMinimum = reason === 'min_total' && minimum !== undefined ? { minimum } : {}
+  return refusal({ path, code: codes[reason], message: couponRefusals[reason], ...withMinimum })
 }

@@ -1,23 +1,21 @@
 import { validationFailed } from '../../errors.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
-import type { Db, Tx } from '../../platform/db/database.ts'
-import { insertStatement, rawStatement } from '../../platform/db/statements.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import { insertStatement } from '../../platform/db/statements.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
 import { isCreditable } from '../affiliates/credit.ts'
 import { renewalInterval } from '../benefits/kinds.ts'
 import { needsShipping } from '../catalog/product-types.ts'
-import { emit } from '../outbox/emit.ts'
+import { emit } from '../webhooks/emit.ts'
 import { createReferral } from '../referrals/referrals.ts'
 import { setting } from '../settings/settings.ts'
-import { taxInPaid } from '../tax/tax-of.ts'
-import type { OrderTax } from '../tax/tax-of.ts'
-import { recordMove } from './audit.ts'
+import { taxInPaid } from '../tax/terms.ts'
+import type { OrderTax } from '../tax/terms.ts'
+import { recordMove } from './transition.ts'
 import { findAttribution, getOrder, itemsOf } from './find.ts'
-import { pricesFor } from './line-prices.ts'
-import { storeTaxes, termsOfOrder } from './order-taxes.ts'
-import type { OrderItemRow, OrderRow } from './rows.ts'
+import { pricesFor, netGoodsMinor, toColumns, totalsOf, storeTaxes, termsOfOrder } from './totals.ts'
+import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderAttributions, orderItems, orders } from './schema.ts'
-import { netGoodsMinor, toColumns, totalsOf } from './totals.ts'
 
 const insertRow = insertStatement(orders)
 const insertItem = insertStatement(orderItems)
@@ -106,14 +104,4 @@ function copyAttribution(tx: Tx, originalId: number, order: OrderRow, now: numbe
   if (!isCreditable(tx, affiliate)) return
   const { id: orderId, currency } = order
   createReferral(tx, { affiliate, orderId, visitId, baseMinor: netGoodsMinor(order), currency }, now)
-}
-
-const paidRenewal = rawStatement<[number], { id: number }>(
-  `SELECT id FROM orders WHERE renewal_of = ? AND paid_at IS NOT NULL
-     AND status NOT IN ('failed', 'cancelled', 'refunded') LIMIT 1`
-)
-
-/** Whether an order has a paid renewal that is not refunded, so that its subscription is paid for. */
-export function hasPaidRenewal(db: Db, orderId: number): boolean {
-  return paidRenewal(db).get(orderId) !== undefined
 }

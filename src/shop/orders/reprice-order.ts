@@ -1,22 +1,31 @@
 import { eq } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { discountLines } from '../catalog/coupon-rules.ts'
+import { discountLines, couponRefusals, findCouponRefusal } from '../catalog/coupon-rules.ts'
 import type { DiscountableLine } from '../catalog/coupon-rules.ts'
-import { couponScope } from '../catalog/coupons.ts'
+import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import type { CouponRow } from '../catalog/rows.ts'
 import { coupons } from '../catalog/schema.ts'
 import { categoryIdsOfProduct } from '../catalog/stored-product.ts'
 import { repriceReferral } from '../referrals/reprice.ts'
-import { taxInPaid } from '../tax/tax-of.ts'
-import { chargedPrice } from './charged-price.ts'
-import type { DraftShipping } from './draft.ts'
+import { taxInPaid } from '../tax/terms.ts'
+import {
+  chargedPrice,
+  computeTotals,
+  netGoodsMinor,
+  toColumns,
+  totalsOf,
+  pricesFor,
+  storeTaxes,
+  termsOfOrder
+} from './totals.ts'
+import type { DraftShipping } from './create-order.ts'
 import { couponsOf, getOrder, itemsOf } from './find.ts'
-import { pricesFor } from './line-prices.ts'
-import { storeTaxes, termsOfOrder } from './order-taxes.ts'
-import type { OrderItemRow, OrderRow } from './rows.ts'
+import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
-import { computeTotals, netGoodsMinor, toColumns, totalsOf } from './totals.ts'
 import type { Totals } from './totals.ts'
+import { AppError } from '../../errors.ts'
+import { customerKeyOf, takeCouponUse } from './coupon-uses.ts'
+import { couponsRefused } from './problems.ts'
 
 /** The lines of an order before discounts, in their order. */
 export function discountableLines(db: Db, orderId: number): DiscountableLine[] {
@@ -128,4 +137,40 @@ function storeSums(tx: Tx, orderId: number, totals: Totals, now: number): OrderR
 function couponById(db: Db, id: number): Pick<CouponRow, 'percentBps' | 'amountMinor'> {
   const row = db.orm.select().from(coupons).where(eq(coupons.id, id)).get()
   return { percentBps: row?.percentBps ?? null, amountMinor: row?.amountMinor ?? null }
+}
+
+/**
+ * Adds a coupon to a pending order: takes a use of it, distributes all discounts over the lines again, and updates the
+ * totals and the referral. The prices of the lines stay as they were ordered.
+ *
+ * @throws AppError VALIDATION_FAILED (`coupon`) for a code that does not apply, CONFLICT for an order that is not
+ *   pending
+ */
+export function addCoupon(tx: Tx, orderId: number, code: string, now: number): OrderRow {
+  const order = getOrder(tx, orderId)
+  if (order.status !== 'pending') throw new AppError('CONFLICT', 'This order can no longer be changed.')
+  const known = couponsOf(tx, orderId)
+  const coupon = findCoupon(tx, code)
+  if (coupon !== undefined && known.some(({ couponId }) => couponId === coupon.id)) return order
+  const lines = discountableLines(tx, orderId)
+  const scope = coupon === undefined ? { productIds: [], categoryIds: [] } : couponScope(tx, coupon.id)
+  const refusal = findCouponRefusal(coupon, scope, { lines, now })
+  if (coupon === undefined || refusal !== undefined) throw refused(couponRefusals[refusal ?? 'unknown'])
+  takeUse(tx, order, coupon)
+  return repriceOrder(tx, order, now)
+}
+
+/** The error for a code that does not apply. The limit on guessing codes counts it. */
+function refused(message: string): AppError {
+  return couponsRefused({ coupon: [message] })
+}
+
+function takeUse(tx: Tx, order: OrderRow, { id: couponId, code }: CouponRow): void {
+  const customerKey = customerKeyOf(order)
+  const outcome = takeCouponUse(tx, { couponId, customerKey })
+  if (outcome !== 'taken') throw refused(couponRefusals[outcome])
+  tx.orm
+    .insert(orderCoupons)
+    .values({ orderId: order.id, couponId, code, discountMinor: 0, customerKey, counted: 1 })
+    .run()
 }

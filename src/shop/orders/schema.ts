@@ -174,7 +174,7 @@ export const orderTaxes = sqliteTable(
   ]
 )
 
-/** Who holds an unpaid order (holders.ts). The row is deleted some time after the order is paid or released. */
+/** Who holds an unpaid order (holds.ts). The row is deleted some time after the order is paid or released. */
 export const orderHolders = sqliteTable(
   'order_holders',
   {

@@ -1,8 +1,15 @@
 import type { CommissionBase } from '../referrals/commission.ts'
-import { shippingWithoutTax, taxOf } from '../tax/tax-of.ts'
-import type { OrderTax, TaxedLine } from '../tax/tax-of.ts'
-import type { SaleTerms } from '../tax/terms.ts'
-import type { OrderRow } from './rows.ts'
+import { shippingWithoutTax, taxOf, saleTerms } from '../tax/terms.ts'
+import type { OrderTax, TaxedLine, TaxedKind, SaleTerms } from '../tax/terms.ts'
+import type { OrderRow, OrderItemRow } from './find.ts'
+import { chargeStepMinor, shareMinor, toMajor, formatMoney } from '../../platform/money.ts'
+import { withoutTax, rateLabel } from '../tax/arithmetic.ts'
+import { eq } from 'drizzle-orm'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { insertStatement, rowsStatement } from '../../platform/db/statements.ts'
+import type { TaxLine } from '../tax/arithmetic.ts'
+import { orderTaxes } from './schema.ts'
+import { couponsOf } from './find.ts'
 
 /** The sums of an order, in minor units: subtotal − discount + shipping (+ tax that prices do not include) = total. */
 export type Totals = {
@@ -78,4 +85,121 @@ export function netGoodsMinor(order: Omit<SumColumns, 'shippingMinor' | 'taxMino
 export function commissionBaseOf(order: OrderRow): CommissionBase {
   const { totalMinor, refundedMinor } = order
   return { baseMinor: netGoodsMinor(order), totalMinor, refundedMinor }
+}
+
+/** The price of one unit for a buyer, and the catalogue's price if that contains a tax which the buyer does not pay. */
+export type ChargedPrice = Pick<OrderItemRow, 'unitPriceMinor' | 'listPriceMinor'>
+
+/** What one unit costs a buyer whose sale is taxed on these terms. */
+export function chargedPrice(
+  { removed }: Pick<SaleTerms, 'removed'>,
+  kind: TaxedKind,
+  catalogueMinor: number,
+  currency: string
+): ChargedPrice {
+  if (removed === null) return { unitPriceMinor: catalogueMinor, listPriceMinor: null }
+  const unitPriceMinor = withoutTax(catalogueMinor, removed(kind), chargeStepMinor(currency))
+  return { unitPriceMinor, listPriceMinor: catalogueMinor }
+}
+
+/** What a line costs when its order comes to another total. */
+export type LinePrice = Pick<OrderItemRow, 'unitPriceMinor' | 'discountMinor' | 'totalMinor'>
+
+/**
+ * Distributes a total over lines by what they cost, to the minor unit. Where more is charged than a line's price, the
+ * price follows; where less is charged, the difference is a discount.
+ */
+export function pricesFor(
+  lines: readonly Pick<OrderItemRow, 'unitPriceMinor' | 'quantity'>[],
+  totalMinor: number
+): LinePrice[] {
+  const weights = lines.map(({ unitPriceMinor, quantity }) => Math.max(1, unitPriceMinor * quantity))
+  const shares = shareMinor(totalMinor, weights)
+  return lines.map(({ unitPriceMinor, quantity }, index) => {
+    const share = shares[index] ?? 0
+    const price = Math.max(unitPriceMinor, Math.ceil(share / quantity))
+    return { unitPriceMinor: price, discountMinor: price * quantity - share, totalMinor: share }
+  })
+}
+
+/** How an order is taxed, by its addresses and the rates of the moment. Whether its prices include the tax stays. */
+export function termsOfOrder(db: Db, order: OrderRow, items: readonly OrderItemRow[]): SaleTerms {
+  const included = order.reverseCharge
+    ? items.some(({ listPriceMinor }) => listPriceMinor !== null)
+    : order.taxMinor === 0
+      ? undefined
+      : order.taxIncluded
+  return saleTerms(db, order, items, included)
+}
+
+/** The taxes of an order, a row for each rate. */
+export const taxesOfOrder = rowsStatement(orderTaxes, 'order_id = ? ORDER BY id')
+const insertTax = insertStatement(orderTaxes)
+
+/** Stores the taxes of an order, in place of those that it has. */
+export function storeTaxes(tx: Tx, orderId: number, lines: readonly TaxLine[]): void {
+  tx.orm.delete(orderTaxes).where(eq(orderTaxes.orderId, orderId)).run()
+  for (const line of lines) insertTax(tx, { ...line, orderId })
+}
+
+/** A tax of an order, or of a quote, in major units. */
+export type TaxView = { name: string; ratePercent: number; amount: number }
+
+/** The taxes of an order or a quote as their public form. */
+export function toTaxes(lines: readonly TaxLine[], currency: string): TaxView[] {
+  return lines.map(({ name, rateMillionths, amountMinor }) => ({
+    name,
+    ratePercent: rateMillionths / 10_000,
+    amount: toMajor(amountMinor, currency)
+  }))
+}
+
+/** The label of a tax in a list of sums: `19 % VAT`, with `incl.` if the prices include it. */
+export function taxLabel(tax: TaxLine, included: boolean): string {
+  return included ? `incl. ${rateLabel(tax)}` : rateLabel(tax)
+}
+
+/** A row of sums under the lines of an order. `amount` is for display. */
+export type SummaryRow = { label: string; amount: string; isTotal: boolean }
+
+/**
+ * The rows from the subtotal to the total of an order, as its page, its hosted page and its emails show them. Without
+ * discounts, shipping and tax, the total is the only row.
+ *
+ * @param taxLines the taxes that the order would have, if it is not stored yet
+ */
+export function summaryRows(
+  db: Db,
+  order: OrderRow,
+  taxLines: readonly TaxLine[] = taxesOfOrder(db, order.id)
+): SummaryRow[] {
+  const { currency, subtotalMinor, shippingMinor, shippingMethod, taxIncluded, totalMinor } = order
+  const row = (label: string, minor: number, isTotal = false): SummaryRow => ({
+    label,
+    amount: formatMoney(minor, currency),
+    isTotal
+  })
+  const discounts = discountsOf(db, order).map(({ label, amountMinor }) => row(label, -amountMinor))
+  const taxes = taxLines.map((tax) => row(taxLabel(tax, taxIncluded), tax.amountMinor))
+  const parts = [
+    ...discounts,
+    ...(shippingMethod === null ? [] : [row(`Shipping: ${shippingMethod.name}`, shippingMinor)]),
+    ...(taxIncluded ? [] : taxes)
+  ]
+  return [
+    ...(parts.length === 0 ? [] : [row('Subtotal', subtotalMinor)]),
+    ...parts,
+    row('Total', totalMinor, true),
+    ...(taxIncluded ? taxes : [])
+  ]
+}
+
+/** The discounts of an order, which add up to its `discountMinor`. */
+export function discountsOf(db: Db, { id, discountMinor }: OrderRow): { label: string; amountMinor: number }[] {
+  const coupons = couponsOf(db, id).filter((coupon) => coupon.discountMinor > 0)
+  const byCoupons = coupons.reduce((sum, coupon) => sum + coupon.discountMinor, 0)
+  // An order that was paid with another amount than ordered has another discount than its coupons.
+  return byCoupons === discountMinor
+    ? coupons.map((coupon) => ({ label: `Coupon ${coupon.code}`, amountMinor: coupon.discountMinor }))
+    : [{ label: 'Discount', amountMinor: discountMinor }]
 }

@@ -1,18 +1,23 @@
 import { eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import type { Tx } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
-import { emit } from '../outbox/emit.ts'
+import type { Tx, Db } from '../../platform/db/database.ts'
+import { statement, insertStatement } from '../../platform/db/statements.ts'
+import { emit } from '../webhooks/emit.ts'
 import { setting } from '../settings/settings.ts'
-import { recordMove } from './audit.ts'
-import { followMove } from './consequences.ts'
-import { getOrder, lastMoveOf } from './find.ts'
-import { reclaimHold, releaseHold } from './hold.ts'
-import { invoiceOrder } from './invoice-order.ts'
-import type { OrderRow } from './rows.ts'
-import { orders } from './schema.ts'
+import { getOrder, lastMoveOf, itemsOf, findOrder } from './find.ts'
+import { reclaimHold, releaseHold } from './holds.ts'
+import { invoiceOrder, creditOrder } from './invoice-order.ts'
+import type { OrderRow } from './find.ts'
+import { orders, orderHistory } from './schema.ts'
 import type { OrderStatus } from './states.ts'
 import { isPaidStatus, isReleasedStatus, mayMove } from './states.ts'
+import { acceptReferral, rejectReferral, reopenReferral } from '../referrals/referrals.ts'
+import { giveGrants, revokeGrants } from '../benefits/give.ts'
+import { takeBackRenewal } from '../benefits/subscriptions.ts'
+import { mailBuyer, mailMove } from './order-mails.ts'
+import { hasPaidRenewal } from './find.ts'
+import { needsShipping } from '../catalog/product-types.ts'
+import { write } from '../../platform/db/database.ts'
 
 export type Move = {
   /** The actor: `checkout`, `buyer`, `return` (a buyer who comes back from the gateway), `webhook`, `hold`, `reconciler`, `operator`, or `demo` and `seed` in seeds. */
@@ -101,4 +106,104 @@ function refused(order: OrderRow, to: OrderStatus, gone: readonly string[] = [])
   const why = gone.length > 0 ? `: ${gone.join('; ')}` : ''
   const message = `Order ${order.id} cannot go from ${order.status} to ${to}${why}.`
   return new AppError('TRANSITION_REFUSED', message, { from: order.status, to, ...(gone.length > 0 ? { gone } : {}) })
+}
+
+const insertRow = insertStatement(orderHistory)
+
+/** Writes the audit row of a move; `from` is null for an order's first state. */
+export function recordMove(
+  tx: Tx,
+  move: { orderId: number; from: OrderStatus | null; to: OrderStatus; by: string; reason: string; at: number }
+): void {
+  insertRow(tx, move)
+}
+
+/** Applies the consequences of a stored move. Each happens at most once, whatever states the order passes through. */
+export function followMove(tx: Tx, before: OrderRow, after: OrderRow, now: number): void {
+  const wasReleased = isReleasedStatus(before.status)
+  const isReleased = isReleasedStatus(after.status)
+  if (wasReleased && !isReleased) reopenReferral(tx, after.id, now)
+  if (isPaidStatus(after.status) && !isPaidStatus(before.status)) fulfil(tx, after, now)
+  if (isReleased && !wasReleased) release(tx, after, now)
+  mailMove(tx, before, after, now)
+  if (after.status === 'refunded') reportLastRefund(tx, after, after.totalMinor - before.refundedMinor, now)
+}
+
+/** Fulfils a paid order: the buyer gets the benefits, the affiliate a commission. */
+function fulfil(tx: Tx, order: OrderRow, now: number): void {
+  giveOrderGrants(tx, order, now)
+  if (setting(tx, 'affiliates.autoAccept')) acceptReferral(tx, order.id, now)
+}
+
+/** Gives the benefits of the lines, once each. A guest's order gives nothing until an account claims it. */
+export function giveOrderGrants(tx: Tx, order: OrderRow, now: number): void {
+  const { id: orderId, userId, currency } = order
+  if (userId !== null) giveGrants(tx, { orderId, userId, currency, items: itemsOf(tx, orderId) }, now)
+}
+
+/** Undoes an order that ended: returns stock and coupons, and ends its benefits and its commission. */
+function release(tx: Tx, order: OrderRow, now: number): void {
+  releaseHold(tx, order.id)
+  revokeGrants(tx, order.id, { keepSubscriptions: hasPaidRenewal(tx, order.id) }, now)
+  takeBackRenewal(tx, order.id, now)
+  rejectReferral(tx, order.id, `order_${order.status}`, now)
+}
+
+/** Reports the refund of the move to `refunded`. Earlier partial refunds have been reported before. */
+function reportLastRefund(tx: Tx, order: OrderRow, amountMinor: number, now: number): void {
+  if (amountMinor === 0) return
+  reportRefund(tx, order, amountMinor, true, now)
+}
+
+/** Issues the credit note of a refund, emits its event and queues the email to the buyer. */
+export function reportRefund(tx: Tx, order: OrderRow, amountMinor: number, full: boolean, now: number): void {
+  const { id: orderId, currency } = order
+  creditOrder(tx, order, now)
+  emit(tx, 'order.refunded', { orderId, amountMinor, currency, full }, now)
+  mailBuyer(tx, order, { template: 'order_refunded', data: { orderId, amountMinor } }, now)
+}
+
+/**
+ * Records that an order is paid: it moves to processing if something must be shipped, else to completed, or to on-hold
+ * if its stock or coupon is no longer available. A recorded payment changes nothing when it is reported again, whatever
+ * state the order has now: a repeated webhook must not release an order that is on hold because of a dispute.
+ *
+ * @throws AppError TRANSITION_REFUSED for a cancelled order, unless `latePayment` is true
+ */
+export function payOrder(tx: Tx, orderId: number, move: Move, now: number): OrderRow {
+  const order = getOrder(tx, orderId)
+  return order.paidAt === null ? moveOrder(tx, orderId, paidStatusOf(tx, orderId), move, now) : order
+}
+
+/** The state that an order moves to when it is paid. */
+export function paidStatusOf(db: Db, orderId: number): 'processing' | 'completed' {
+  return needsShipping(itemsOf(db, orderId)) ? 'processing' : 'completed'
+}
+
+/**
+ * Marks an order as paid for an operator who has received the money, or who releases an order that a late payment left
+ * on hold. A paid order does not change.
+ *
+ * @throws AppError TRANSITION_REFUSED for an order that was cancelled after it was paid, and for a refunded order
+ */
+export function confirmPayment(tx: Tx, orderId: number, cause: { by: string; reason: string }, now: number): OrderRow {
+  const order = getOrder(tx, orderId)
+  if (isPaidStatus(order.status)) return order
+  const latePayment = order.status === 'cancelled' && order.paidAt === null
+  return moveOrder(tx, orderId, paidStatusOf(tx, orderId), { ...cause, latePayment }, now)
+}
+
+/** Whether the order exists, is paid and is not disputed. */
+export function isOrderPaid(db: Db, orderId: number): boolean {
+  const order = findOrder(db, orderId)
+  return order !== undefined && isPaidStatus(order.status)
+}
+
+/**
+ * Completes an order for an operator: the buyer has received everything.
+ *
+ * @throws AppError NOT_FOUND, TRANSITION_REFUSED
+ */
+export function completeOrder(db: Db, orderId: number, by: string, now: number): OrderRow {
+  return write(db, (tx) => moveOrder(tx, orderId, 'completed', { by, reason: 'marked as completed' }, now))
 }

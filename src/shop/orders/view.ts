@@ -1,10 +1,19 @@
-import { toIso } from '../../platform/iso-time.ts'
+import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import { toMajor } from '../../platform/money.ts'
 import { isAccepted } from '../referrals/states.ts'
 import type { ReferralStatus } from '../referrals/states.ts'
-import type { OrderAttributionRow, OrderItemRow, OrderRow } from './rows.ts'
+import type { OrderAttributionRow, OrderItemRow, OrderRow } from './find.ts'
 import { isPaidStatus } from './states.ts'
 import type { SumColumns } from './totals.ts'
+import { readSnapshot } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { rawStatement, statement } from '../../platform/db/statements.ts'
+import { isModuleOn } from '../settings/settings.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import { customerOrderTotals, orders } from './schema.ts'
+import type { ShopContext } from '../context.ts'
+import { findInvoice } from '../invoices/find.ts'
+import type { InvoiceRow } from '../invoices/find.ts'
 
 type Nullable<T> = { [Name in keyof T]: T[Name] | null }
 
@@ -96,4 +105,170 @@ export function isVisitConverted({
 }: Pick<OrderFacts, 'status' | 'visitId' | 'referralStatus'>): boolean | null {
   if (visitId === null) return null
   return isPaidStatus(status) && referralStatus !== null && isAccepted(referralStatus)
+}
+
+export type Page = { page: number; perPage: number }
+export type Pagination = { page: number; perPage: number; total: number; totalPages: number }
+
+const totalOfCustomer = rawStatement<[number], { total: number }>(
+  'SELECT total FROM customer_order_totals WHERE user_id = ?'
+)
+
+const facts = `
+  SELECT o.id, o.status, o.currency, o.total_minor AS totalMinor, o.created_at AS createdAt, o.updated_at AS updatedAt,
+         o.renewal_of AS renewalOf,
+         a.affiliate_ref AS affiliateRef, a.affiliate_campaign AS affiliateCampaign, a.visit_id AS visitId,
+         a.source_type AS sourceType, a.utm_source AS utmSource, a.utm_medium AS utmMedium, a.utm_campaign AS utmCampaign,
+         a.utm_content AS utmContent, a.marketing_utm_source AS marketingUtmSource,
+         a.marketing_utm_medium AS marketingUtmMedium, a.marketing_utm_campaign AS marketingUtmCampaign,
+         a.marketing_utm_content AS marketingUtmContent, r.id AS referralId, r.status AS referralStatus
+    FROM orders o LEFT JOIN order_attributions a ON a.order_id = o.id LEFT JOIN referrals r ON r.order_id = o.id`
+
+/** Reads the ids of the page only from the covering index, so that skipping to a late page reads no rows. */
+const pageOfCustomer = rawStatement<{ userId: number; limit: number; offset: number }, OrderFacts>(
+  `${facts}
+   WHERE o.id IN (SELECT id FROM orders WHERE user_id = @userId ORDER BY created_at DESC, id DESC LIMIT @limit OFFSET @offset)
+   ORDER BY o.created_at DESC, o.id DESC`
+)
+const oneOrder = rawStatement<[number], OrderFacts>(`${facts} WHERE o.id = ?`)
+
+const linesOfOrders = rawStatement<[string], OrderLine & { orderId: number }>(
+  `SELECT order_id AS orderId, name, quantity, total_minor AS totalMinor FROM order_items
+   WHERE order_id IN (SELECT value FROM json_each(?)) ORDER BY order_id, id`
+)
+
+/** One page of a customer's orders, newest first. Runs three statements, regardless of the number of orders. */
+export function listOrders(
+  db: Db,
+  userId: number,
+  { page, perPage }: Page
+): { orders: OrderView[]; pagination: Pagination } {
+  return readSnapshot(db, () => {
+    if (!isModuleOn(db, 'commerce')) return { orders: [], pagination: { page, perPage, total: 0, totalPages: 0 } }
+    const total = totalOfCustomer(db).get(userId)?.total ?? 0
+    const offset = (page - 1) * perPage
+    const rows = offset >= total ? [] : pageOfCustomer(db).all({ userId, limit: perPage, offset })
+    return { orders: withLines(db, rows), pagination: { page, perPage, total, totalPages: Math.ceil(total / perPage) } }
+  })
+}
+
+/** The public form of an order; undefined if it does not exist. */
+export function findOrderView(db: Db, id: number): OrderView | undefined {
+  return withLines(db, oneOrder(db).all(id))[0]
+}
+
+/** Adds the lines of all rows with one statement. */
+function withLines(db: Db, rows: readonly OrderFacts[]): OrderView[] {
+  if (rows.length === 0) return []
+  const ids = JSON.stringify(rows.map((row) => row.id))
+  const byOrder = Map.groupBy(linesOfOrders(db).all(ids), (line) => line.orderId)
+  return rows.map((row) => toOrder(row, byOrder.get(row.id) ?? []))
+}
+
+const ofCustomer = sql`${orders.userId} = ${sql.placeholder('userId')}`
+
+const totals = statement((orm) =>
+  orm
+    .select({ total: customerOrderTotals.total })
+    .from(customerOrderTotals)
+    .where(eq(customerOrderTotals.userId, sql.placeholder('userId')))
+    .prepare()
+)
+const anyCompleted = statement((orm) =>
+  orm
+    .select({ id: orders.id })
+    .from(orders)
+    // Written as in the partial index, otherwise SQLite does not use it.
+    .where(and(ofCustomer, sql`status = 'completed'`))
+    .limit(1)
+    .prepare()
+)
+const newest = rawStatement<
+  [userId: number, limit: number],
+  Pick<OrderRow, 'id' | 'status' | 'currency' | 'totalMinor' | 'createdAt'>
+>(
+  `SELECT id, status, currency, total_minor AS totalMinor, created_at AS createdAt FROM orders WHERE user_id = ?
+   ORDER BY created_at DESC, id DESC LIMIT ?`
+)
+
+export type OrdersSummary = { hasAnyCompletedOrder: boolean; totalOrders: number; lastOrderAt: string | null }
+export type NewestOrder = ReturnType<typeof newestOrders>[number]
+
+/** The summary of a customer's orders; `lastOrderAt` in ISO 8601 UTC. */
+export function orderSummary(db: Db, userId: number): OrdersSummary {
+  return {
+    hasAnyCompletedOrder: anyCompleted(db).get({ userId }) !== undefined,
+    totalOrders: totals(db).get({ userId })?.total ?? 0,
+    lastOrderAt: toIsoOrNull(newest(db).get(userId, 1)?.createdAt)
+  }
+}
+
+/** A customer's newest orders in the short form of entitlements (docs/contract.md 4.4). */
+export function newestOrders(db: Db, userId: number, limit: number) {
+  return newest(db)
+    .all(userId, limit)
+    .map(({ id, status, currency, totalMinor, createdAt }) => ({
+      id,
+      status,
+      currency,
+      total: toMajor(totalMinor, currency),
+      createdAt: toIso(createdAt)
+    }))
+}
+
+/**
+ * The address of an order's own page, for the buyer. The token in it is all that is needed to read and cancel the order.
+ * It is stored and not derived, because links in emails must outlive a change of the shop's secret, and because a backup
+ * contains the secret anyway.
+ */
+export function statusUrl(
+  shop: Pick<ShopContext, 'publicUrl'>,
+  { publicToken }: Pick<OrderRow, 'publicToken'>
+): string {
+  return `${shop.publicUrl()}/checkout/done/${publicToken}`
+}
+
+/** The address of the page on which an order is paid, by the same token. */
+export function payUrl(shop: Pick<ShopContext, 'publicUrl'>, { publicToken }: Pick<OrderRow, 'publicToken'>): string {
+  return `${shop.publicUrl()}/checkout/${publicToken}`
+}
+
+/** The address of an order's invoice for the buyer, by the same token; null for an order without an invoice. */
+export function invoiceUrl(
+  shop: Pick<ShopContext, 'publicUrl' | 'db'>,
+  order: Pick<OrderRow, 'id' | 'publicToken'>
+): string | null {
+  const invoice = findInvoice(shop.db, order.id)
+  return invoice === undefined ? null : documentUrl(shop, order, invoice)
+}
+
+const withInvoice = rawStatement<
+  [ids: string],
+  Pick<OrderRow, 'id' | 'publicToken'> & Pick<InvoiceRow, 'kind' | 'number'>
+>(
+  `SELECT o.id, o.public_token AS publicToken, i.kind, i.number FROM invoices i JOIN orders o ON o.id = i.order_id
+   WHERE i.kind = 'invoice' AND i.order_id IN (SELECT value FROM json_each(?))`
+)
+
+/** The addresses of the invoices of some orders, by the id of the order. */
+export function invoiceUrls(
+  shop: Pick<ShopContext, 'publicUrl' | 'db'>,
+  orderIds: readonly number[]
+): ReadonlyMap<number, string> {
+  const rows = withInvoice(shop.db).all(JSON.stringify(orderIds))
+  return new Map(rows.map((row) => [row.id, documentUrl(shop, row, row)]))
+}
+
+/** The address of an invoice or a credit note, as a page or as a PDF. */
+export function documentUrl(
+  shop: Pick<ShopContext, 'publicUrl'>,
+  { publicToken }: Pick<OrderRow, 'publicToken'>,
+  { kind, number }: Pick<InvoiceRow, 'kind' | 'number'>,
+  format: 'page' | 'pdf' = 'page'
+): string {
+  const query = new URLSearchParams({
+    ...(kind === 'invoice' ? {} : { number }),
+    ...(format === 'pdf' ? { format } : {})
+  }).toString()
+  return `${shop.publicUrl()}/checkout/invoice/${publicToken}${query === '' ? '' : `?${query}`}`
 }

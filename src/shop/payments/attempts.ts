@@ -10,7 +10,7 @@ import {
   updateStatement
 } from '../../platform/db/statements.ts'
 import type { ShopContext } from '../context.ts'
-import type { OrderRow } from '../orders/rows.ts'
+import type { OrderRow } from '../orders/find.ts'
 import type { AttemptRow } from './rows.ts'
 import { paymentAttempts } from './schema.ts'
 import { wasWarned } from './warnings.ts'

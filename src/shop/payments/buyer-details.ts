@@ -1,7 +1,7 @@
 import type Stripe from 'stripe'
 import type { ShopContext } from '../context.ts'
 import type { Address } from '../orders/address.ts'
-import type { OrderRow } from '../orders/rows.ts'
+import type { OrderRow } from '../orders/find.ts'
 import { setting } from '../settings/settings.ts'
 import { gatewayEmail } from './gateway-email.ts'
 

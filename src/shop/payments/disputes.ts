@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import { emit } from '../outbox/emit.ts'
+import { emit } from '../webhooks/emit.ts'
 import { getOrder, historyOf, lastMoveOf } from '../orders/find.ts'
 import { recordRefund } from '../orders/refund-order.ts'
 import { moveOrder } from '../orders/transition.ts'

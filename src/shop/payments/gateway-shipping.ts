@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 import { isShipped } from '../catalog/product-types.ts'
-import type { OrderItemRow, OrderRow } from '../orders/rows.ts'
+import type { OrderItemRow, OrderRow } from '../orders/find.ts'
 import { subscriptionInterval } from './subscription-interval.ts'
 
 type Params = Stripe.Checkout.SessionCreateParams

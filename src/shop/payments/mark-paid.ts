@@ -1,9 +1,9 @@
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { couponsOverLimit, describeOverLimit } from '../orders/customer-limits.ts'
+import { couponsOverLimit, describeOverLimit } from '../orders/coupon-uses.ts'
 import { getOrder } from '../orders/find.ts'
-import { confirmPayment } from '../orders/pay-order.ts'
-import type { OrderRow } from '../orders/rows.ts'
+import { confirmPayment } from '../orders/transition.ts'
+import type { OrderRow } from '../orders/find.ts'
 import { attemptsOf, updateAttempt } from './attempts.ts'
 
 /**

@@ -1,9 +1,9 @@
 import type { Db } from '../../platform/db/database.ts'
 import { needsShipping } from '../catalog/product-types.ts'
-import type { OrderItemRow, OrderRow } from '../orders/rows.ts'
-import { taxesOfOrder, taxLabel, termsOfOrder } from '../orders/order-taxes.ts'
+import type { OrderItemRow, OrderRow } from '../orders/find.ts'
+import { taxesOfOrder, taxLabel, termsOfOrder } from '../orders/totals.ts'
 import type { TaxLine } from '../tax/arithmetic.ts'
-import { taxOf } from '../tax/tax-of.ts'
+import { taxOf } from '../tax/terms.ts'
 import { subscriptionInterval } from './subscription-interval.ts'
 
 /** A tax that the gateway's page adds to the lines of an order. */

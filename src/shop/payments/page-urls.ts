@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
-import type { OrderRow } from '../orders/rows.ts'
+import type { OrderRow } from '../orders/find.ts'
 import { attemptsOf } from './attempts.ts'
 
 /** Where the gateway's page and the bank send the buyer; both are GETs and prove nothing. */

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/database.ts'
-import { payOrder } from '../orders/pay-order.ts'
-import type { OrderRow } from '../orders/rows.ts'
+import { payOrder } from '../orders/transition.ts'
+import type { OrderRow } from '../orders/find.ts'
 import { createAttempt, updateAttempt } from './attempts.ts'
 
 /** Marks an order that costs nothing as paid, without a gateway. */

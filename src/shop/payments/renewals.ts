@@ -1,7 +1,7 @@
 import type Stripe from 'stripe'
 import { recordInvoice } from '../benefits/subscriptions.ts'
 import { getOrder } from '../orders/find.ts'
-import { payOrder } from '../orders/pay-order.ts'
+import { payOrder } from '../orders/transition.ts'
 import { insertRenewal } from '../orders/renewal-order.ts'
 import { createAttempt, findAttemptByObject, getAttempt, updateAttempt } from './attempts.ts'
 import type { UnitOfWork } from './unit-of-work.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { emit } from '../outbox/emit.ts'
+import { emit } from '../webhooks/emit.ts'
 import { getReferral } from '../referrals/find.ts'
 import { recordPaidOut } from '../referrals/ledger.ts'
 import type { PayoutRow } from '../referrals/rows.ts'

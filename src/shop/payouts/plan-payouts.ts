@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
-import { isOrderPaid } from '../orders/pay-order.ts'
+import { isOrderPaid } from '../orders/transition.ts'
 import type { ReferralRow } from '../referrals/rows.ts'
 import { setting } from '../settings/settings.ts'
 

@@ -1,8 +1,10 @@
-import type { Db } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { rawStatement, rowStatement, rowsStatement } from '../../platform/db/statements.ts'
 import { itemsOf } from '../orders/find.ts'
 import { isShipped } from '../catalog/product-types.ts'
 import { shipments } from './schema.ts'
+import { toIso } from '../../platform/iso-time.ts'
+import type { UserRow } from '../accounts/rows.ts'
 
 export type ShipmentRow = typeof shipments.$inferSelect
 
@@ -52,4 +54,36 @@ export function linesOf(db: Db, { id, orderId }: Pick<ShipmentRow, 'id' | 'order
     const quantity = quantities.get(item.id)
     return quantity === undefined ? [] : { line: index + 1, name: item.name, quantity }
   })
+}
+
+/** A shipment in its public form. `url` is the carrier's page about it; what the shop does not know is null. */
+export type ShipmentView = {
+  shippedAt: string
+  carrier: string | null
+  tracking: string | null
+  url: string | null
+  lines: ShipmentLine[]
+}
+
+/** The shipments of an order, oldest first. */
+export function listShipments(db: Db, orderId: number): ShipmentView[] {
+  return shipmentsOf(db, orderId).map((shipment) => ({
+    shippedAt: toIso(shipment.shippedAt),
+    carrier: shipment.carrier,
+    tracking: shipment.tracking,
+    url: shipment.url,
+    lines: linesOf(db, shipment)
+  }))
+}
+
+const forget = rawStatement<{ userId: number; emailKey: string }>(`
+  UPDATE shipments SET tracking = NULL, url = NULL
+  WHERE order_id IN (SELECT id FROM orders WHERE user_id = @userId OR (user_id IS NULL AND email_key = @emailKey))`)
+
+/**
+ * Removes the tracking numbers of an account's orders and of the guest orders with its email: the carrier's page can show
+ * an address. It finds the guest orders by their email, so it runs before the orders lose it.
+ */
+export function forgetTracking(tx: Tx, { id: userId, emailKey }: Pick<UserRow, 'id' | 'emailKey'>): void {
+  forget(tx).run({ userId, emailKey })
 }

@@ -5,7 +5,7 @@ import { toIso } from '../../platform/iso-time.ts'
 import { postalLines } from '../../platform/postal/lines.ts'
 import { shipToOf } from '../../platform/postal/ship-to.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
-import type { OrderRow } from '../orders/rows.ts'
+import type { OrderRow } from '../orders/find.ts'
 import { progressOf } from './find.ts'
 
 /** An order with goods that are not shipped yet, and what to put into its parcel. */

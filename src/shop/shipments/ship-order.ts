@@ -2,17 +2,17 @@ import { AppError, validationFailed } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { insertStatement } from '../../platform/db/statements.ts'
-import { recordMove } from '../orders/audit.ts'
+import { recordMove, moveOrder } from '../orders/transition.ts'
 import { getOrder } from '../orders/find.ts'
 import { mailBuyer } from '../orders/order-mails.ts'
-import type { OrderRow } from '../orders/rows.ts'
-import { moveOrder } from '../orders/transition.ts'
-import { emit } from '../outbox/emit.ts'
+import type { OrderRow } from '../orders/find.ts'
+import { emit } from '../webhooks/emit.ts'
 import { progressOf } from './find.ts'
 import type { LineProgress } from './find.ts'
-import type { ShipmentInput } from './input.ts'
 import { shipmentItems, shipments } from './schema.ts'
-import { trackingUrl } from './tracking-url.ts'
+import { setting } from '../settings/settings.ts'
+import { z } from 'zod'
+import { codePoints } from '../../platform/text.ts'
 
 const insertShipment = insertStatement(shipments)
 const insertItem = insertStatement(shipmentItems)
@@ -92,3 +92,44 @@ function notProcessing({ id, status }: OrderRow): AppError {
   const message = `Order ${id} is ${status}. Only a paid order that is processing can be shipped.`
   return new AppError('TRANSITION_REFUSED', message, { from: status, to: 'completed' })
 }
+
+/**
+ * The carrier's page about a tracking number, by the setting `shipping.trackingUrls`; null for a carrier that is not in
+ * it. Carriers compare without regard to case.
+ */
+export function trackingUrl(db: Db, carrier: string | null, tracking: string | null): string | null {
+  if (carrier === null || tracking === null) return null
+  const wanted = `${carrier.toLowerCase()}=`
+  const entry = setting(db, 'shipping.trackingUrls').find((text) => text.toLowerCase().startsWith(wanted))
+  return entry === undefined ? null : entry.slice(wanted.length).replaceAll('{tracking}', encodeURIComponent(tracking))
+}
+
+const line = (max: number) =>
+  z
+    .string()
+    .trim()
+    .refine(
+      (text) => codePoints(text) <= max && !/\p{Cc}/u.test(text),
+      `Must be one line of at most ${max} characters.`
+    )
+    .transform((text) => (text === '' ? null : text))
+    .nullable()
+    .default(null)
+
+/** What an operator says about a shipment. Without `items`, it contains everything that is left. */
+export const shipmentInput = z.strictObject({
+  carrier: line(50),
+  tracking: line(100),
+  url: z
+    .url({ protocol: /^https?$/, error: 'Must be an http or https address.' })
+    .max(2048)
+    .nullable()
+    .default(null),
+  items: z
+    .array(z.strictObject({ line: z.int().positive(), quantity: z.int().positive() }))
+    .min(1)
+    .nullable()
+    .default(null)
+})
+
+export type ShipmentInput = z.output<typeof shipmentInput>

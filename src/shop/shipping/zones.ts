@@ -1,8 +1,19 @@
-import { asc, eq } from 'drizzle-orm'
+import { asc, eq, max } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { rawStatement, rowsStatement } from '../../platform/db/statements.ts'
-import type { ShippingZone } from './input.ts'
+import type { ShippingZone, ShippingMethod } from './input.ts'
 import { shippingCountries, shippingMethods, shippingZones } from './schema.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { validationFailed, AppError } from '../../errors.ts'
+import type { FieldErrors } from '../../errors.ts'
+import { countryName } from '../../platform/postal/countries.ts'
+import { countOutcomes } from '../catalog/changes.ts'
+import type { Counts } from '../catalog/changes.ts'
+import { toAmount } from '../catalog/import/write-json.ts'
+import { write } from '../../platform/db/database.ts'
+import { parseWith } from '../../platform/http/zod-errors.ts'
+import { shippingZone } from './input.ts'
+import { setting } from '../settings/settings.ts'
 
 /** The country of a zone that stands for all countries that are in no other zone. */
 export const everywhereElse = '*'
@@ -55,4 +66,159 @@ export function deleteZone(tx: Tx, name: string): void {
   tx.orm.delete(shippingMethods).where(eq(shippingMethods.zoneId, row.id)).run()
   tx.orm.delete(shippingCountries).where(eq(shippingCountries.zoneId, row.id)).run()
   tx.orm.delete(shippingZones).where(eq(shippingZones.id, row.id)).run()
+}
+
+/**
+ * Creates and updates shipping zones, matched by name. A zone gets exactly the countries and methods of its entry. Other
+ * zones do not change.
+ *
+ * @throws AppError VALIDATION_FAILED when a country would be in two zones
+ */
+export function applyShipping(tx: Tx, zones: readonly ShippingZone[]): Counts {
+  assertOneZoneEach(tx, zones)
+  const changed = zones.map((zone) => ({ zone, known: findZone(tx, zone.zone) }))
+  const written = changed.filter(({ zone, known }) => !isDeepStrictEqual(zone, known))
+  const ids = written.map(({ zone }) => zoneId(tx, zone.zone))
+  // A country can move from one zone of the file to another, so all zones lose theirs first.
+  for (const id of ids) tx.orm.delete(shippingCountries).where(eq(shippingCountries.zoneId, id)).run()
+  for (const [index, { zone }] of written.entries()) writeZone(tx, ids[index] ?? 0, zone)
+  return countOutcomes(
+    changed.map(({ zone, known }) => {
+      if (known === undefined) return 'created'
+      return isDeepStrictEqual(zone, known) ? 'unchanged' : 'updated'
+    })
+  )
+}
+
+/** The countries of a zone as they are stored. */
+function codesOf({ countries }: ShippingZone): string[] {
+  return countries === everywhereElse ? [everywhereElse] : countries
+}
+
+function assertOneZoneEach(db: Db, zones: readonly ShippingZone[]): void {
+  const names = new Set(zones.map(({ zone }) => zone))
+  const zoneOf = new Map(
+    listZones(db)
+      .filter(({ zone }) => !names.has(zone))
+      .flatMap((zone) => codesOf(zone).map((country) => [country, zone.zone]))
+  )
+  const errors: FieldErrors = {}
+  for (const [index, entry] of zones.entries()) {
+    const { zone } = entry
+    for (const country of codesOf(entry)) {
+      const other = zoneOf.get(country)
+      const what = country === everywhereElse ? 'All other countries are' : `${countryName(country)} is`
+      if (other !== undefined) errors[`shipping.${index}.countries`] = [`${what} in the zone ${other} already.`]
+      zoneOf.set(country, zone)
+    }
+  }
+  if (Object.keys(errors).length > 0) throw validationFailed(errors)
+}
+
+/** The id of the zone with a name; a new zone is the last one. */
+function zoneId(tx: Tx, name: string): number {
+  const known = tx.orm.select().from(shippingZones).where(eq(shippingZones.name, name)).get()
+  if (known !== undefined) return known.id
+  const last = tx.orm
+    .select({ position: max(shippingZones.position) })
+    .from(shippingZones)
+    .get()
+  return tx.orm
+    .insert(shippingZones)
+    .values({ name, position: (last?.position ?? -1) + 1 })
+    .returning()
+    .get().id
+}
+
+function writeZone(tx: Tx, zoneId: number, zone: ShippingZone): void {
+  tx.orm.delete(shippingMethods).where(eq(shippingMethods.zoneId, zoneId)).run()
+  for (const country of codesOf(zone)) tx.orm.insert(shippingCountries).values({ country, zoneId }).run()
+  for (const [position, method] of zone.methods.entries())
+    tx.orm
+      .insert(shippingMethods)
+      .values({ ...method, zoneId, position })
+      .run()
+}
+
+/** The zones in the import format, with every field. */
+export function exportShipping(db: Db, currency: string) {
+  return listZones(db).map((zone) => toZoneEntry(zone, currency))
+}
+
+export type ZoneEntry = ReturnType<typeof toZoneEntry>
+
+/** A zone in the import format. Amounts are in major units. */
+export function toZoneEntry({ zone, countries, methods }: ShippingZone, currency: string) {
+  return { zone, countries, methods: methods.map((method) => toMethodEntry(method, currency)) }
+}
+
+function toMethodEntry(method: ShippingMethod, currency: string) {
+  const { id, name, amountMinor, freeFromMinor, perKgMinor, maxWeightGrams, estimate } = method
+  const orNull = (minor: number | null) => (minor === null ? null : toAmount(minor, currency))
+  return {
+    id,
+    name,
+    amount: toAmount(amountMinor, currency),
+    freeFrom: orNull(freeFromMinor),
+    perKg: orNull(perKgMinor),
+    maxWeightGrams,
+    estimate
+  }
+}
+
+/**
+ * Changes a shipping zone, or creates it.
+ *
+ * @param change gets the zone in the import format, without countries and methods if it is new, and returns it as it
+ *   should be
+ * @throws AppError VALIDATION_FAILED
+ */
+export function changeZone(db: Db, name: string, change: (zone: ZoneEntry) => object): ShippingZone {
+  const currency = setting(db, 'shop.currency')
+  return write(db, (tx) => {
+    const known = findZone(tx, name)
+    const entry = known === undefined ? { zone: name, countries: [], methods: [] } : toZoneEntry(known, currency)
+    const zone = parseWith(shippingZone(currency), change(entry))
+    applyShipping(tx, [zone])
+    return zone
+  })
+}
+
+/** @throws AppError NOT_FOUND */
+export function getZone(db: Db, name: string): ShippingZone {
+  const zone = findZone(db, name)
+  if (zone === undefined) throw new AppError('NOT_FOUND', 'There is no shipping zone with this name.')
+  return zone
+}
+
+/**
+ * Removes a zone. Orders keep their shipping.
+ *
+ * @throws AppError NOT_FOUND
+ */
+export function removeZone(db: Db, name: string): void {
+  write(db, (tx) => {
+    getZone(tx, name)
+    deleteZone(tx, name)
+  })
+}
+
+/**
+ * Removes a method of a zone, and the zone with its last method. Returns the zone, null if it was removed.
+ *
+ * @throws AppError NOT_FOUND
+ */
+export function removeMethod(db: Db, name: string, id: string): ShippingZone | null {
+  return write(db, (tx) => {
+    const known = getZone(tx, name)
+    const methods = known.methods.filter((method) => method.id !== id)
+    if (methods.length === known.methods.length) throw new AppError('NOT_FOUND', 'The zone has no method with this id.')
+    if (methods.length === 0) {
+      deleteZone(tx, name)
+      return null
+    }
+    const zone = { ...known, methods }
+    applyShipping(tx, [zone])
+    return zone
+  })
 }

@@ -6,10 +6,8 @@ import { countryName } from '../../platform/postal/countries.ts'
 import { euVatRates, isInEu } from '../../platform/vat/eu.ts'
 import { countOutcomes } from '../catalog/changes.ts'
 import type { Counts } from '../catalog/changes.ts'
-import type { TaxRateInput } from './input.ts'
-import type { TaxClass } from './input.ts'
+import type { TaxRateInput, TaxClass } from './input.ts'
 import { setting } from '../settings/settings.ts'
-import type { TaxRateRow } from './rows.ts'
 import { taxRates } from './schema.ts'
 
 /** A tax rate for people and files; `region` is missing for the rate of a whole country. */
@@ -108,3 +106,5 @@ export function presetEu(db: Db, { ownRate }: { ownRate: boolean }): EuPreset {
 function defaultName(country: string): string {
   return isInEu(country) || country === 'GB' ? 'VAT' : 'Tax'
 }
+
+export type TaxRateRow = typeof taxRates.$inferSelect

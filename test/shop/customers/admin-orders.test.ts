@@ -10,9 +10,8 @@ import {
   listOrdersOfPerson,
   showOrder
 } from '../../../src/shop/customers/admin-orders.ts'
-import { getOrder } from '../../../src/shop/orders/find.ts'
-import { countGuestOrders } from '../../../src/shop/orders/guest-orders.ts'
-import { listOrders } from '../../../src/shop/orders/list-orders.ts'
+import { getOrder, countGuestOrders } from '../../../src/shop/orders/find.ts'
+import { listOrders } from '../../../src/shop/orders/view.ts'
 import { createAttempt, updateAttempt } from '../../../src/shop/payments/attempts.ts'
 import { emptyShop, noon } from '../../support/temporary-shop.ts'
 import { couponLine, draft, line, makeCoupon, makeProduct, makeUser, move, place } from '../orders/support.ts'

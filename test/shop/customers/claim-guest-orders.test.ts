@@ -3,7 +3,7 @@ import { write } from '../../../src/platform/db/database.ts'
 import { enrolments } from '../../../src/shop/benefits/schema.ts'
 import { claimGuestOrders } from '../../../src/shop/customers/claim-guest-orders.ts'
 import { getOrder } from '../../../src/shop/orders/find.ts'
-import { listOrders } from '../../../src/shop/orders/list-orders.ts'
+import { listOrders } from '../../../src/shop/orders/view.ts'
 import { draft, line, makeProduct, makeUser, move, place } from '../orders/support.ts'
 import { emptyShop, noon } from '../../support/temporary-shop.ts'
 

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
-import { anonymiseOrdersOf } from '../../../src/shop/orders/anonymise.ts'
-import { overdueOrders } from '../../../src/shop/orders/expire-holds.ts'
+import { anonymiseOrdersOf, recordBuyerEmail } from '../../../src/shop/orders/buyer.ts'
+import { overdueOrders } from '../../../src/shop/orders/holds.ts'
 import { explainOrder } from '../../../src/shop/orders/explain.ts'
 import { couponsOf, findAttribution, getOrder } from '../../../src/shop/orders/find.ts'
-import { confirmPayment } from '../../../src/shop/orders/pay-order.ts'
-import { recordBuyerEmail } from '../../../src/shop/orders/record-buyer.ts'
+import { confirmPayment } from '../../../src/shop/orders/transition.ts'
 import { recordRefund } from '../../../src/shop/orders/refund-order.ts'
 import {
   couponLine,

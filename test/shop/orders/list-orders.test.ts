@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { listOrders } from '../../../src/shop/orders/list-orders.ts'
-import { newestOrders, orderSummary } from '../../../src/shop/orders/summary.ts'
+import { listOrders, newestOrders, orderSummary } from '../../../src/shop/orders/view.ts'
 import { switchModule } from '../../../src/shop/settings/settings.ts'
 import {
   credited,

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
-import { payOrder } from '../../../src/shop/orders/pay-order.ts'
+import { payOrder } from '../../../src/shop/orders/transition.ts'
 import { recordRefund } from '../../../src/shop/orders/refund-order.ts'
-import type { OrderRow } from '../../../src/shop/orders/rows.ts'
+import type { OrderRow } from '../../../src/shop/orders/find.ts'
 import { events } from '../../../src/shop/events/schema.ts'
 import {
   credited,

@@ -1,7 +1,7 @@
 import { write } from '../../../src/platform/db/database.ts'
 import type { LogFields } from '../../../src/platform/log.ts'
 import { getOrder } from '../../../src/shop/orders/find.ts'
-import type { OrderRow } from '../../../src/shop/orders/rows.ts'
+import type { OrderRow } from '../../../src/shop/orders/find.ts'
 import { createAttempt, getAttempt } from '../../../src/shop/payments/attempts.ts'
 import type { UnitOfWork } from '../../../src/shop/payments/unit-of-work.ts'
 import type { GatewayState } from '../../../src/shop/payments/gateway-state.ts'

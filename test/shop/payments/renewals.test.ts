@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { subscriptions } from '../../../src/shop/benefits/schema.ts'
 import { historyOf, itemsOf } from '../../../src/shop/orders/find.ts'
-import type { OrderRow } from '../../../src/shop/orders/rows.ts'
+import type { OrderRow } from '../../../src/shop/orders/find.ts'
 import { orders } from '../../../src/shop/orders/schema.ts'
 import { mails } from '../../../src/shop/mail/schema.ts'
 import { attemptsOf } from '../../../src/shop/payments/attempts.ts'

@@ -3,11 +3,11 @@ import * as fc from 'fast-check'
 import { percentOf } from '../../../src/platform/money.ts'
 import { productTypes } from '../../../src/shop/catalog/product-types.ts'
 import { taxClasses } from '../../../src/shop/tax/input.ts'
-import { taxesLeft, taxesOfRefund } from '../../../src/shop/invoices/credit.ts'
+import { taxesLeft, taxesOfRefund } from '../../../src/shop/invoices/issue.ts'
 import type { InvoiceTax } from '../../../src/shop/invoices/document.ts'
 import { totalsOf } from '../../../src/shop/orders/totals.ts'
 import type { TaxRate } from '../../../src/shop/tax/arithmetic.ts'
-import { taxInPaid, taxOf } from '../../../src/shop/tax/tax-of.ts'
+import { taxInPaid, taxOf } from '../../../src/shop/tax/terms.ts'
 
 const line = fc
   .record({

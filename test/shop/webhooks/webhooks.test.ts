@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
-import { emit } from '../../../src/shop/outbox/emit.ts'
+import { emit } from '../../../src/shop/webhooks/emit.ts'
 import {
   claimDelivery,
   listDeliveries,

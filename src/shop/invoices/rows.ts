@@ -1,4 +1,0 @@
-import type { invoices } from './schema.ts'
-
-export type InvoiceRow = typeof invoices.$inferSelect
-export type InvoiceKind = InvoiceRow['kind']

@@ -1,3 +1,0 @@
-import type { taxRates } from './schema.ts'
-
-export type TaxRateRow = typeof taxRates.$inferSelect
