@@ -1,4 +1,4 @@
-import { createApi } from './api/server.ts'
+import type { H3, H3Event } from 'h3'
 import { readersRule } from './api/read-only.ts'
 import { AppError } from './errors.ts'
 import type { App } from './app.ts'
@@ -8,20 +8,17 @@ import { startFollowing } from './operations/replica/follow.ts'
 import type { Following } from './operations/replica/follow.ts'
 import { beginToFollow } from './operations/replica/role.ts'
 import { lockServer } from './operations/server-lock.ts'
-import { andThen } from './platform/eventually.ts'
 import type { Config } from './platform/config/config.ts'
 import type { Replica } from './platform/config/replica.ts'
-import type { Door } from './platform/http/door.ts'
-import { failure, requestIds } from './platform/http/envelope.ts'
-import type { Handle, HttpListener } from './platform/http/listen.ts'
-import { rawPath, rawTarget } from './platform/http/node-request.ts'
+import type { Door, Handle, HttpListener } from './platform/http/listen.ts'
+import { failure, requestIds } from './platform/http/answers.ts'
+import { createRouting } from './platform/http/routing.ts'
 import { toIso } from './platform/iso-time.ts'
 import { describeError } from './platform/log.ts'
 import type { Logger } from './platform/log.ts'
-import { createReadOnlyPage, prefersHtml, serveAsset } from './pages/pages.ts'
+import { createReadOnlyPage, prefersHtml, serveAssets } from './pages/pages.ts'
 import { mountedAt } from './proxy/mounted.ts'
-import { probe, publicHandlers, serveByPath } from './public-handlers.ts'
-import type { Handlers } from './public-handlers.ts'
+import { createWebApp, serveProbe } from './web-app.ts'
 
 export type FollowingServer = {
   /** Stops following. The last copy goes on answering, until another server takes its place at the door. */
@@ -46,7 +43,7 @@ export async function startFollowingServer(parts: Parts): Promise<FollowingServe
   const { dataDir } = config
   beginToFollow(dataDir)
   const lock = lockServer(dataDir)
-  let served: Served = { listener: await door.listen({ handle: serveWithoutCopy() }), app: null }
+  let served: Served = { listener: await door.listen({ handle: serveWithoutCopy(config, log) }), app: null }
   let following: Following | undefined
   const currentAt = (): number | null => following?.currentAt() ?? null
   const serve = async (copy: Copy): Promise<void> => {
@@ -120,30 +117,25 @@ async function close({ listener, app }: Served): Promise<void> {
 function serveCopy(app: App, config: Config, ready: () => Response): Handle {
   const isOpen = readersRule(config, mountedAt)
   const page = createReadOnlyPage(app)
-  const handlers: Handlers = [
-    ...probes(ready),
-    ...publicHandlers(app, createApi(app), config.dataDir),
-    ['/assets/', serveAsset]
-  ]
-  const serve = serveByPath(app, handlers, () => undefined)
+  const h3 = createWebApp(app, config.dataDir)
+  serveAssets(h3)
+  serveProbes(h3, ready)
   return (request) => {
-    if (isOpen(request)) return serve(request)
+    if (isOpen(request)) return h3.fetch(request)
     return prefersHtml(request) ? page(readOnly, request) : refuse(readOnly, request)
   }
 }
 
-function serveWithoutCopy(): Handle {
-  const ready = (): Response => new Response('there is no copy of the replica yet\n', { status: 503 })
-  const handlers = new Map(probes(ready))
-  return (request) =>
-    andThen(handlers.get(rawPath(rawTarget(request)))?.(request), (response) => response ?? refuse(noCopy, request))
+function serveWithoutCopy(config: Config, log: Logger): Handle {
+  const refuseAll = (_error: unknown, { req }: H3Event): Response => refuse(noCopy, req)
+  const h3 = createRouting({ log, apiPrefix: config.apiPrefix, refuse: refuseAll })
+  serveProbes(h3, () => new Response('there is no copy of the replica yet\n', { status: 503 }))
+  return (request) => h3.fetch(request)
 }
 
-function probes(ready: () => Response): Handlers {
-  return [
-    ['/livez', probe(() => new Response('ok\n'))],
-    ['/readyz', probe(ready)]
-  ]
+function serveProbes(h3: H3, ready: () => Response): void {
+  serveProbe(h3, '/livez', () => new Response('ok\n'))
+  serveProbe(h3, '/readyz', ready)
 }
 
 /** A promotion takes less. */

@@ -1,4 +1,3 @@
-import { createApi } from './api/server.ts'
 import type { App } from './app.ts'
 import { instanceHeader, instanceOf } from './operations/instance.ts'
 import { startJobs } from './operations/jobs.ts'
@@ -8,16 +7,14 @@ import type { Metrics } from './operations/metrics/serve-metrics.ts'
 import { lockServer } from './operations/server-lock.ts'
 import { startWatchdog } from './operations/watchdog.ts'
 import type { Watchdog } from './operations/watchdog.ts'
-import type { Eventually } from './platform/eventually.ts'
 import { disableBusyTimeout } from './platform/db/busy.ts'
-import { parseTrustedProxies } from './platform/http/client-address.ts'
-import { watchForwarding } from './platform/http/forwarding.ts'
+import { notFound } from './platform/http/answers.ts'
+import { parseTrustedProxies, watchForwarding } from './platform/http/client-address.ts'
 import { listenHttp } from './platform/http/listen.ts'
 import type { HttpListener, HttpOptions } from './platform/http/listen.ts'
-import { serveDownload } from './pages/downloads.ts'
-import { createPages } from './pages/pages.ts'
-import { probe, publicHandlers, serveByPath, transportSecurity } from './public-handlers.ts'
-import type { Handlers } from './public-handlers.ts'
+import { serveDownloads } from './pages/downloads.ts'
+import { servePages } from './pages/pages.ts'
+import { createWebApp, serveProbe, transportSecurity } from './web-app.ts'
 
 /** How long running requests may take after the server was told to stop. */
 export const drainMs = 10_000
@@ -44,28 +41,22 @@ export async function startServer(
   const lock = lockServer(app.config.dataDir)
   disableBusyTimeout(app.db.sqlite)
   let stopping = false
-  const api = createApi(app)
+  const h3 = createWebApp(app)
+  servePages(h3, app)
+  serveDownloads(h3, app)
   const instance = { [instanceHeader]: instanceOf(app) }
-  const handlers: Handlers = [
-    ...publicHandlers(app, api, app.config.dataDir),
-    ['/downloads/', (request) => serveDownload(app, request)],
-    ['/livez', probe(() => new Response('ok\n', { headers: instance }))],
-    ['/readyz', probe(() => readiness(app, stopping))],
-    ...(app.sandbox === null ? [] : [['/sandbox/', app.sandbox.pages] as const])
-  ]
-  const serve = serveByPath(app, handlers, createPages(app, api))
+  serveProbe(h3, '/livez', () => new Response('ok\n', { headers: instance }))
+  serveProbe(h3, '/readyz', () => readiness(app, stopping))
+  const { sandbox } = app
+  if (sandbox !== null) h3.all('/sandbox/**', ({ req }) => answerOrNotFound(sandbox.pages(req)))
   const trusted = parseTrustedProxies(app.config.trustedProxies)
   const watch = watchForwarding(app.config.dataDir, trusted, app.clock.now, app.log)
-  const handle = (request: Request): Eventually<Response> => {
+  const handle = (request: Request): Response | Promise<Response> => {
     watch(request)
-    return serve(request)
+    return h3.fetch(request)
   }
-  app.setWebhookReceiver(async (body, headers) => {
-    const response = await api(
-      new Request(`${app.publicUrl()}${app.config.apiPrefix}/webhooks/stripe`, { method: 'POST', body, headers })
-    )
-    return { status: response.status }
-  })
+  const webhookUrl = (): string => `${app.publicUrl()}${app.config.apiPrefix}/webhooks/stripe`
+  app.setWebhookReceiver(async (body, headers) => h3.request(webhookUrl(), { method: 'POST', body, headers }))
   let metrics: Metrics | undefined
   let listener: HttpListener | undefined
   let jobs: Jobs | undefined
@@ -92,6 +83,12 @@ export async function startServer(
     await stop()
     throw error
   }
+}
+
+async function answerOrNotFound(answer: Promise<Response | undefined>): Promise<Response> {
+  const response = await answer
+  if (response === undefined) throw notFound()
+  return response
 }
 
 /** Ready while the database answers and the server is not stopping. */

@@ -25,7 +25,7 @@ const floors: readonly (readonly string[])[] = [
   ['operations'],
   ['api'],
   ['proxy', 'pages'],
-  ['public-handlers.ts'],
+  ['web-app.ts'],
   ['start-server.ts', 'follow-server.ts'],
   ['cli', 'testing']
 ]

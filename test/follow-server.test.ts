@@ -12,7 +12,7 @@ import { endFollowing, followFolder, isFollower, markPromoted } from '../src/ope
 import { parseConfig } from '../src/platform/config/config.ts'
 import { write } from '../src/platform/db/database.ts'
 import { isStorageError } from '../src/platform/db/storage-errors.ts'
-import { openDoor } from '../src/platform/http/door.ts'
+import { openDoor } from '../src/platform/http/listen.ts'
 import { setSetting } from '../src/shop/settings/settings.ts'
 import { shopstead } from './support/command-line.ts'
 import { filledPath } from './support/filled-path.ts'

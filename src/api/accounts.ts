@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { StartedSession } from '../shop/accounts/sessions.ts'
-import { proxyPrefix } from '../platform/http/csrf.ts'
+import { proxyPrefix } from '../platform/http/cross-site.ts'
 import { toIso } from '../platform/iso-time.ts'
 import { loginInput, registerInput } from '../shop/accounts/input.ts'
 import { login } from '../shop/accounts/login.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { jsonResponse, notModified } from '../platform/http/envelope.ts'
-import { matchesEtag } from '../platform/http/etag.ts'
+import { jsonResponse, notModified, matchesEtag } from '../platform/http/answers.ts'
+import type { HeaderList } from '../platform/http/answers.ts'
 import { codePoints } from '../platform/text.ts'
 import type { CachedResponse } from '../shop/catalog/cached-responses.ts'
 import type { Call } from './route.ts'
@@ -25,10 +25,10 @@ export function cachedAnswer(
   { body, etag }: CachedResponse,
   cacheControl: string
 ): Response {
-  const headers = [
+  const headers: HeaderList = [
     ['etag', etag],
     ['cache-control', cacheControl]
-  ] as const
+  ]
   if (!matchesEtag(request.headers.get('if-none-match'), etag)) return jsonResponse(body, ids, 200, { headers })
   return notModified(ids, headers)
 }

@@ -1,10 +1,9 @@
 import { validationFailed } from '../errors.ts'
 import type { FieldErrors } from '../errors.ts'
-import { notFound } from '../platform/http/addresses.ts'
+import { notFound } from '../platform/http/answers.ts'
 import { parseJsonBody } from '../platform/http/body.ts'
-import { rawTarget } from '../platform/http/node-request.ts'
-import { parseQuery } from '../platform/http/query.ts'
-import { fieldPath, messageFor, toFieldErrors } from '../platform/http/zod-errors.ts'
+import { rawTarget } from '../platform/http/request.ts'
+import { parseQuery, fieldPath, messageFor, toFieldErrors } from '../platform/http/validation.ts'
 import { onceFor } from '../platform/once-for.ts'
 import type { Route } from './route.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { queryInteger } from '../platform/http/query.ts'
+import { queryInteger } from '../platform/http/validation.ts'
 import { listOffers } from '../shop/catalog/offers.ts'
 import { offersData } from './answers/store.ts'
 import { cachedAnswer, conditionalHeaders, sharedCaching, textParameter } from './cached-answer.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { queryInteger } from '../platform/http/query.ts'
+import { queryInteger } from '../platform/http/validation.ts'
 import { getOwnOrder, listOwnOrders } from '../shop/checkout/own-order.ts'
 import { pathId } from './answers/fields.ts'
 import { ordersData, ownOrderData } from './answers/store.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { queryInteger } from '../platform/http/query.ts'
+import { queryInteger } from '../platform/http/validation.ts'
 import { grantText } from '../shop/benefits/kinds.ts'
 import { listCards } from '../shop/catalog/offers.ts'
 import { categoriesResponse } from '../shop/catalog/public/categories.ts'

@@ -1,6 +1,5 @@
 import type { Config } from '../platform/config/config.ts'
-import { pathTable } from '../platform/http/addresses.ts'
-import { rawPath, rawTarget } from '../platform/http/node-request.ts'
+import { pathPattern, rawPath, rawTarget } from '../platform/http/request.ts'
 import type { Route } from './route.ts'
 import { routes } from './routes.ts'
 
@@ -28,10 +27,13 @@ export function readersRule(
     '/openapi.json',
     '/docs'
   ]
-  const find = pathTable(new Map(paths.map((path) => [path, path])))
+  const patterns = paths.map(pathPattern)
   return (request) => {
     const path = rawPath(rawTarget(request))
     const isRead = request.method === 'GET' || request.method === 'HEAD'
-    return isRead && (path.startsWith('/media/') || path.startsWith('/assets/') || find(path) !== undefined)
+    return (
+      isRead &&
+      (path.startsWith('/media/') || path.startsWith('/assets/') || patterns.some((pattern) => pattern.test(path)))
+    )
   }
 }

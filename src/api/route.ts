@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { RequestIds } from '../platform/http/envelope.ts'
+import type { RequestIds } from '../platform/http/answers.ts'
 import type { SessionRow, UserRow } from '../shop/accounts/rows.ts'
 import type { Claim } from '../shop/checkout/idempotency.ts'
 import type { ShopContext } from '../shop/context.ts'

@@ -1,6 +1,6 @@
 import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
-import { parseWith } from '../platform/http/zod-errors.ts'
+import { parseWith } from '../platform/http/validation.ts'
 import { listAdministrators, setAdministrator } from '../shop/accounts/administrators.ts'
 import { findUserByEmail, getUser } from '../shop/accounts/find.ts'
 import { newAccountInput } from '../shop/accounts/input.ts'

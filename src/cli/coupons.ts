@@ -1,7 +1,7 @@
 import type { ShopCommand } from './command.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
-import { parseWith } from '../platform/http/zod-errors.ts'
+import { parseWith } from '../platform/http/validation.ts'
 import { minimumChargeMinor } from '../platform/minimum-charge.ts'
 import { formatMoney, toMinor } from '../platform/money.ts'
 import { productsBelowMinimum } from '../shop/catalog/products-below-minimum.ts'

@@ -1,6 +1,6 @@
 import { AppError, validationFailed } from '../errors.ts'
 import { definedFields } from '../platform/defined-fields.ts'
-import { parseWith } from '../platform/http/zod-errors.ts'
+import { parseWith } from '../platform/http/validation.ts'
 import { emailInput } from '../shop/accounts/input.ts'
 import { checkoutBody } from '../shop/checkout/input.ts'
 import { createPhoneOrder, findNamedItems } from '../shop/checkout/phone-order.ts'

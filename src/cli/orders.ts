@@ -1,6 +1,6 @@
 import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
-import { parseWith } from '../platform/http/zod-errors.ts'
+import { parseWith } from '../platform/http/validation.ts'
 import { completeOrder } from '../shop/orders/transition.ts'
 import { explainOrder } from '../shop/orders/explain.ts'
 import { openAttempts } from '../shop/payments/attempts.ts'

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import type { Door } from '../platform/http/door.ts'
+import type { Door } from '../platform/http/listen.ts'
 import type { Logger } from '../platform/log.ts'
 import { startServer } from '../start-server.ts'
 import type { RunningServer } from '../start-server.ts'

@@ -1,4 +1,4 @@
-import { parseWith } from '../platform/http/zod-errors.ts'
+import { parseWith } from '../platform/http/validation.ts'
 import { countryName } from '../platform/postal/countries.ts'
 import { taxRate, taxRemoval } from '../shop/tax/input.ts'
 import { listTaxRates, presetEu, removeTaxRates, setTaxRate } from '../shop/tax/rates.ts'

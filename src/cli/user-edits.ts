@@ -1,6 +1,6 @@
 import type { ShopCommand } from './command.ts'
 import { AppError } from '../errors.ts'
-import { parseWith } from '../platform/http/zod-errors.ts'
+import { parseWith } from '../platform/http/validation.ts'
 import { getUser } from '../shop/accounts/find.ts'
 import { emailInput, profileInput } from '../shop/accounts/input.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'

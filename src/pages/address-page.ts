@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
-import { parseQuery } from '../platform/http/query.ts'
-import { rawTarget } from '../platform/http/node-request.ts'
+import { parseQuery } from '../platform/http/validation.ts'
+import { rawTarget } from '../platform/http/request.ts'
 import { typedAddressView } from './address-view.ts'
 import { readForm } from './read-form.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'

@@ -1,6 +1,6 @@
 import type { Db } from '../platform/db/database.ts'
 import type { FieldErrors } from '../errors.ts'
-import { toFieldErrors } from '../platform/http/zod-errors.ts'
+import { toFieldErrors } from '../platform/http/validation.ts'
 import { postalFormat } from '../platform/postal/format.ts'
 import type { PostalField, PostalFormat } from '../platform/postal/format.ts'
 import { postalTexts, postalWords } from '../platform/postal/words.ts'

@@ -1,24 +1,24 @@
-import { methodNotAllowed } from '../platform/http/addresses.ts'
-import { failure, requestIds } from '../platform/http/envelope.ts'
-import { fileResponse } from '../platform/http/file-response.ts'
-import { rawPath, rawTarget } from '../platform/http/node-request.ts'
+import type { H3 } from 'h3'
+import { fileResponse, notFound } from '../platform/http/answers.ts'
+import { serveAt } from '../platform/http/routing.ts'
 import { findDownloadFile } from '../shop/benefits/download-file.ts'
 import { openDownload } from '../shop/benefits/download-links.ts'
 import type { ShopContext } from '../shop/context.ts'
 
-const pattern = /^\/downloads\/([\w.-]{1,200})$/
-
 /**
- * Serves `/downloads/{token}`, whole or one range of it (RFC 9110, 14.2); undefined for any other address and for a link
- * that is not valid. The file is always sent as an attachment, so that it never runs in the shop's origin.
+ * Serves `/downloads/{token}`, whole or one range of it (RFC 9110, 14.2), while the link is valid. The file is always sent
+ * as an attachment, so that it never runs in the shop's origin.
  */
-export async function serveDownload(shop: ShopContext, request: Request): Promise<Response | undefined> {
-  const token = pattern.exec(rawPath(rawTarget(request)))?.[1]
-  if (token === undefined) return undefined
-  if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(shop, request)
+export function serveDownloads(h3: H3, shop: ShopContext): void {
+  serveAt(h3, String.raw`/downloads/:token([\w.-]{1,200})`, {
+    GET: ({ req, context }) => answer(shop, req, context.params?.['token'] ?? '')
+  })
+}
+
+async function answer(shop: ShopContext, request: Request, token: string): Promise<Response> {
   const file = openDownload(shop.db, shop.keys, token, shop.clock.now())
   const found = file === undefined ? undefined : await findDownloadFile(shop.config.dataDir, file)
-  if (file === undefined || found === undefined) return undefined
+  if (file === undefined || found === undefined) throw notFound()
   const etag = `"${found.sizeBytes.toString(36)}-${Math.round(found.modifiedAt).toString(36)}"`
   const headers = {
     'content-type': 'application/octet-stream',
@@ -27,11 +27,6 @@ export async function serveDownload(shop: ShopContext, request: Request): Promis
     'x-content-type-options': 'nosniff'
   }
   return fileResponse(request, { path: found.path, sizeBytes: found.sizeBytes, etag }, headers)
-}
-
-function refuseMethod(shop: ShopContext, request: Request): Response {
-  const ids = requestIds(request.headers.get('x-correlation-id'))
-  return failure(methodNotAllowed(['GET']), ids, shop.clock.now(), { noStore: true })
 }
 
 /** An ASCII name for old clients and the real name in UTF-8 (RFC 6266). */

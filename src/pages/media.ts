@@ -1,22 +1,20 @@
-import { methodNotAllowed } from '../platform/http/addresses.ts'
-import { failure, requestIds } from '../platform/http/envelope.ts'
-import { matchesEtag } from '../platform/http/etag.ts'
-import { fileResponse } from '../platform/http/file-response.ts'
-import { rawPath, rawTarget } from '../platform/http/node-request.ts'
+import type { H3 } from 'h3'
+import { fileResponse, matchesEtag, notFound } from '../platform/http/answers.ts'
+import { rawPath, rawTarget } from '../platform/http/request.ts'
+import { serveAt } from '../platform/http/routing.ts'
 import { findMediaFile } from '../shop/catalog/images/media-files.ts'
 
 /**
- * Serves `/media/{hash}-{width}.webp`, a picture of a product; undefined if there is none. An address always has the same
- * content, so browsers and caches keep it for a year.
+ * Serves `/media/{hash}-{width}.webp`, the pictures of the products. An address always has the same content, so browsers
+ * and caches keep it for a year.
  */
-export async function serveMedia(dataDir: string, request: Request, now: number): Promise<Response | undefined> {
-  const { method, headers } = request
-  if (method !== 'GET' && method !== 'HEAD') {
-    const ids = requestIds(headers.get('x-correlation-id'))
-    return failure(methodNotAllowed(['GET']), ids, now, { noStore: true })
-  }
+export function serveMedia(h3: H3, dataDir: string): void {
+  serveAt(h3, '/media/**', { GET: ({ req }) => answer(dataDir, req) })
+}
+
+async function answer(dataDir: string, request: Request): Promise<Response> {
   const file = await findMediaFile(dataDir, rawPath(rawTarget(request)))
-  if (file === undefined) return undefined
+  if (file === undefined) throw notFound()
   const cached = {
     'content-type': 'image/webp',
     'cache-control': 'public, max-age=31536000, immutable',
@@ -24,7 +22,7 @@ export async function serveMedia(dataDir: string, request: Request, now: number)
     // Sites of other origins show the pictures (Cross-Origin-Resource-Policy).
     'cross-origin-resource-policy': 'cross-origin'
   }
-  if (matchesEtag(headers.get('if-none-match'), file.etag))
+  if (matchesEtag(request.headers.get('if-none-match'), file.etag))
     return new Response(null, { status: 304, headers: { ...cached, etag: file.etag } })
   return fileResponse(request, file, cached)
 }

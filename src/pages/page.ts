@@ -1,12 +1,11 @@
 import type { App } from '../app.ts'
-import type { Eventually } from '../platform/eventually.ts'
 import type { AssetName } from './assets.ts'
 
 /** The request of a page, for its handler. */
 export type PageCall = {
   readonly app: App
   /** The API, which the storefront calls in this process. */
-  readonly api: (request: Request) => Eventually<Response>
+  readonly api: (request: Request) => Response | Promise<Response>
   readonly request: Request
   readonly now: number
   /** The key of the client's address for limits. */

@@ -1,11 +1,14 @@
+import type { H3, H3Event } from 'h3'
 import type { App } from '../app.ts'
 import { refuseCrossSite } from '../api/identity.ts'
 import { AppError } from '../errors.ts'
 import { storageUnavailable } from '../platform/db/storage-errors.ts'
 import { addressKey, clientAddress, parseTrustedProxies } from '../platform/http/client-address.ts'
 import type { TrustedProxies } from '../platform/http/client-address.ts'
-import { rawPath, rawTarget, socketAddress } from '../platform/http/node-request.ts'
-import { beginRequest } from '../platform/http/requests-in-progress.ts'
+import { notFound } from '../platform/http/answers.ts'
+import { socketAddress } from '../platform/http/request.ts'
+import { serveAt } from '../platform/http/routing.ts'
+import type { Methods } from '../platform/http/routing.ts'
 import { describeError } from '../platform/log.ts'
 import { clientLog } from '../platform/repeated-lines.ts'
 import { accountPages } from './account-pages.ts'
@@ -32,35 +35,51 @@ export const pageRoutes: readonly PageRoute[] = [
   ...checkoutPages
 ]
 
-/**
- * Serves what people see: account links, hosted checkout, the demo storefront, and the style of these pages. Undefined
- * for a path without a page.
- *
- * @param api the API's handler, which the storefront calls
- */
-export function createPages(app: App, api: PageCall['api']): (request: Request) => Promise<Response | undefined> {
-  const assets = loadAssets()
-  const render = createRenderer(app, assets)
+/** Serves what people see: account links, hosted checkout, the demo storefront, and the style of these pages. */
+export function servePages(h3: H3, app: App): void {
+  const render = createRenderer(app, loadAssets())
   const trusted = parseTrustedProxies(app.config.trustedProxies)
-  return async (request) => {
-    // URL and routers resolve `..` and `%2e`. A page is served only at its exact path.
-    const path = rawPath(rawTarget(request))
-    const matching = pageRoutes.filter((route) => route.path.test(path))
-    if (matching.length === 0) return isRead(request) ? assets.find(path, request) : undefined
-    const started = performance.now()
-    const end = beginRequest(`${request.method === 'HEAD' ? 'GET' : request.method} ${matching[0]?.name}`)
-    const response = render(await answer({ app, api }, trusted, matching, path, request), request)
-    end()
-    const ms = Math.round((performance.now() - started) * 10) / 10
-    app.log.info('page', { method: request.method, path: matching[0]?.name, status: response.status, ms })
-    return response
+  const api: PageCall['api'] = (request) => h3.fetch(request)
+  for (const [source, routes] of Map.groupBy(pageRoutes, ({ path }) => path.source)) {
+    const handlers: Methods = Object.fromEntries(
+      routes.map((route) => [
+        route.method,
+        async ({ req, context }: H3Event) =>
+          render(await answer({ app, api }, trusted, route, req, context.params?.['param']), req)
+      ])
+    )
+    serveAt(h3, patternOf(source), handlers, {
+      meta: { record: { kind: 'page', path: routes[0]?.name ?? source } },
+      refused: (error, { req }) => render(errorPage(app, error), req)
+    })
   }
+  serveAssets(h3)
+}
+
+/** The h3 pattern of a page's path, whose group is the call's `param`. */
+function patternOf(source: string): string {
+  return source
+    .slice(1, -1)
+    .replaceAll(String.raw`\/`, '/')
+    .replaceAll(String.raw`\.`, '.')
+    .replace('(', ':param(')
+}
+
+/** Serves the style of the pages. */
+export function serveAssets(h3: H3): void {
+  serveAt(h3, '/assets/**', {
+    GET: ({ req, url }) => {
+      const asset = loadAssets().find(url.pathname, req)
+      if (asset === undefined) throw notFound()
+      return asset
+    }
+  })
 }
 
 /** The page for a browser that requests an unknown address. */
 export function createNotFoundPage(app: App): (request: Request) => Response {
   const render = createRenderer(app, loadAssets())
-  return (request) => render(errorPage(app, new AppError('NOT_FOUND', 'There is nothing at this address.')), request)
+  return (request) => render(errorPage(app, notFound()), request)
 }
 
 /** The page for a browser that requests something else than the catalogue from a machine that follows. */
@@ -71,11 +90,6 @@ export function createReadOnlyPage(app: App): (error: AppError, request: Request
     render({ ...messagePage(error.status, title, [error.message]), headers: error.headers }, request)
 }
 
-/** The style of the pages. */
-export function serveAsset(request: Request): Response | undefined {
-  return loadAssets().find(rawPath(rawTarget(request)), request)
-}
-
 /** Whether the client prefers a page to JSON: browsers name HTML in Accept, programs do not. */
 export function prefersHtml(request: Request): boolean {
   return isRead(request) && /\btext\/html\b/i.test(request.headers.get('accept') ?? '')
@@ -84,37 +98,20 @@ export function prefersHtml(request: Request): boolean {
 async function answer(
   { app, api }: Pick<PageCall, 'app' | 'api'>,
   trusted: TrustedProxies,
-  matching: readonly PageRoute[],
-  path: string,
-  request: Request
+  route: PageRoute,
+  request: Request,
+  param = ''
 ): Promise<PageReply> {
   try {
-    const route = routeFor(matching, request)
     if (route.method === 'POST') refuseCrossSite(app, request)
     const address = clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted)
-    const call: PageCall = {
-      app,
-      api,
-      request,
-      now: app.clock.now(),
-      addressKey: addressKey(address),
-      param: route.path.exec(path)?.[1] ?? ''
-    }
-    return await route.handle(call)
+    return await route.handle({ app, api, request, now: app.clock.now(), addressKey: addressKey(address), param })
   } catch (error) {
     if (error instanceof AppError && error.status !== 500) return errorPage(app, error)
     const unavailable = storageUnavailable(error)
-    clientLog(app.log).error('a page failed', { path: matching[0]?.name, error: describeError(error) })
+    clientLog(app.log).error('a page failed', { path: route.name, error: describeError(error) })
     return errorPage(app, unavailable ?? new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong on our side.'))
   }
-}
-
-function routeFor(matching: readonly PageRoute[], request: Request): PageRoute {
-  const wanted = isRead(request) ? 'GET' : request.method
-  const route = matching.find((candidate) => candidate.method === wanted)
-  if (route !== undefined) return route
-  const allowed = matching.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
-  throw new AppError('METHOD_NOT_ALLOWED', 'This page does not take that method.', {}, { headers: { Allow: allowed } })
 }
 
 function isRead({ method }: Request): boolean {

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
-import { matchesEtag } from '../platform/http/etag.ts'
-import { isolationHeaders } from '../platform/http/page-headers.ts'
+import { matchesEtag, isolationHeaders } from '../platform/http/answers.ts'
 import { assetPath } from '../platform/package-root.ts'
 import { openTemplates } from '../platform/templates.ts'
 import { setting } from '../shop/settings/settings.ts'

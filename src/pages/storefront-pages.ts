@@ -1,9 +1,7 @@
 import { createClient, ShopError } from '../client/client.ts'
 import { AppError } from '../errors.ts'
-import type { Eventually } from '../platform/eventually.ts'
 import { cookieValues } from '../platform/http/cookies.ts'
-import { rawPath, rawTarget, socketAddress } from '../platform/http/node-request.ts'
-import { requestInMemory } from '../platform/http/request-in-memory.ts'
+import { fromAddress, rawPath, rawTarget, socketAddress } from '../platform/http/request.ts'
 import type { AssetName } from './assets.ts'
 import { addressFormOf } from './address-page.ts'
 import { readForm } from './read-form.ts'
@@ -14,7 +12,7 @@ import { showRoute, templateData } from './storefront/show.ts'
 import type { Shown, Visit } from './storefront/site.ts'
 import { requireOpen, siteOf } from './storefront-settings.ts'
 
-type Api = (request: Request) => Eventually<Response>
+type Api = (request: Request) => Response | Promise<Response>
 
 /**
  * The demo storefront: an example of a site that uses the service. Its code in storefront/ knows only the public API, and
@@ -80,14 +78,11 @@ function inProcess(api: Api, request: Request, cookies: string[]) {
   return async (target: string, init: RequestInit): Promise<Response> => {
     const passed = ['cookie', 'x-forwarded-for', 'user-agent'].flatMap((name) => {
       const value = request.headers.get(name)
-      return value === null ? [] : [[name, value] as const]
+      return value === null ? [] : [[name, value] satisfies [string, string]]
     })
-    const body = typeof init.body === 'string' ? new TextEncoder().encode(init.body) : null
-    const headers = [...new Headers(init.headers), ...passed]
-    const { method = 'GET' } = init
-    const response = await api(
-      requestInMemory({ method, target, headers, body, remoteAddress: socketAddress(request) })
-    )
+    const sent = { ...init, headers: [...new Headers(init.headers), ...passed] }
+    const asked = new Request(new URL(target, 'http://localhost'), sent)
+    const response = await api(fromAddress(asked, socketAddress(request)))
     cookies.push(...response.headers.getSetCookie())
     return response
   }

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 import { AppError } from '../errors.ts'
-import { isLoopback } from './http/loopback.ts'
+import { isLoopback } from './http/cross-site.ts'
 
 /** The API version of every request. It changes only together with stripe-node. */
 export const stripeApiVersion = '2026-10-28.endive' as const

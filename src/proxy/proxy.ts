@@ -1,16 +1,14 @@
 import { AppError } from '../errors.ts'
-import { methodNotAllowed, notFound, pathTable } from '../platform/http/addresses.ts'
+import { methodNotAllowed, notFound, metaOf, requestIds } from '../platform/http/answers.ts'
 import { readBody } from '../platform/http/body.ts'
-import { refuseOtherSite } from '../platform/http/cross-site.ts'
-import { sentNonce, usualPrefix } from '../platform/http/csrf.ts'
-import { metaOf, requestIds } from '../platform/http/envelope.ts'
-import { headerValues, rawPath, rawTarget, socketAddress } from '../platform/http/node-request.ts'
+import { refuseOtherSite, sentNonce, usualPrefix } from '../platform/http/cross-site.ts'
+import { headerValues, pathPattern, rawPath, rawTarget, socketAddress } from '../platform/http/request.ts'
 import { trimEndOf } from '../platform/text.ts'
 import { allowlist } from './allowlist.ts'
 import type { AllowedRoute } from './allowlist.ts'
 import { headersForClient, headersForService } from './headers.ts'
 import { requestInProcess, requestService } from './upstream.ts'
-import type { InProcessService, Send, ForwardedRequest } from './upstream.ts'
+import type { Send } from './upstream.ts'
 import { visitorAddress } from './visitor-address.ts'
 
 export type ProxyOptions = {
@@ -28,8 +26,8 @@ export type ProxyOptions = {
   clientAddress?: (request: Request) => string | undefined
   /** Sends a request to the service; default `fetch`. */
   send?: Send
-  /** Replaces `send` for a service in the same process. */
-  inProcess?: InProcessService
+  /** Replaces `send` for the API in the same process, whose responses need no filter. */
+  inProcess?: (request: Request) => Promise<Response>
   /** Replaces the timeout of 15 s (checkout: 30 s) for the service's response. */
   timeoutMs?: number | ((usualMs: number) => number)
   /** Receives the cause of a failure between proxy and service. The client gets only a general error. */
@@ -60,17 +58,14 @@ export type ProxyHandler = (request: Request, context?: ProxyContext) => Promise
 export function createProxy(options: ProxyOptions): ProxyHandler {
   const apiRoot = parseUpstream(options.upstream)
   const prefix = parsePrefix(options.prefix ?? usualPrefix)
-  const table = new Map<string, AllowedRoute[]>()
-  for (const entry of allowlist) {
-    const path = `${prefix}${entry.path}`
-    table.set(path, [...(table.get(path) ?? []), entry])
-  }
-  const find = pathTable(table)
+  const table = allowlist.map((entry) => ({ entry, pattern: pathPattern(`${prefix}${entry.path}`) }))
+  const find = (path: string): AllowedRoute[] =>
+    table.flatMap(({ entry, pattern }) => (pattern.test(path) ? [entry] : []))
 
   async function forward(request: Request, context: ProxyContext): Promise<Response> {
     const target = rawTarget(request)
     const path = rawPath(target)
-    const entry = findEntry(find(path)?.value, request.method)
+    const entry = findEntry(find(path), request.method)
     refuseCrossSite(request, options)
     if (entry.nonce) sentNonce(headerValues(request, 'x-nonce'))
     const clientAddress = visitorAddress(
@@ -78,7 +73,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         ? (context.clientAddress ?? socketAddress(request))
         : options.clientAddress(request)
     )
-    const sent: ForwardedRequest = {
+    const sent = {
       method: request.method,
       headers: headersForService(request, clientAddress, entry.nonce ? prefix : null),
       body: entry.method === 'GET' ? null : await bodyFor(request, entry.bodyLimitBytes)
@@ -88,8 +83,9 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
     const timeoutMs = timeoutFor(entry, options)
     const { inProcess, send = (made) => fetch(made) } = options
     if (inProcess !== undefined) {
-      const { status, headers, body } = await requestInProcess(inProcess, { url, sent, clientAddress, timeoutMs })
-      return inProcess.respond(body, status, headersForClient(headers, dropped))
+      const response = await requestInProcess(inProcess, new Request(url, sent), timeoutMs)
+      if (dropped.length > 0) response.headers.set('x-dropped-query', dropped.join(', '))
+      return response
     }
     const build = (signal: AbortSignal): Request => new Request(url, { ...sent, ...requestInit, signal })
     const { status, headers, body } = await requestService({ build, send, timeoutMs })
@@ -133,8 +129,8 @@ function parsePrefix(prefix: string): string {
 }
 
 /** Finds the route by the raw path, so that an encoded or relative path never matches. */
-function findEntry(entries: readonly AllowedRoute[] | undefined, method: string): AllowedRoute {
-  if (entries === undefined) throw notFound()
+function findEntry(entries: readonly AllowedRoute[], method: string): AllowedRoute {
+  if (entries.length === 0) throw notFound()
   const wanted = method === 'HEAD' ? 'GET' : method
   const entry = entries.find((candidate) => candidate.method === wanted)
   if (entry === undefined) throw methodNotAllowed(entries.map((candidate) => candidate.method))

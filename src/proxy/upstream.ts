@@ -9,24 +9,7 @@ export type AnswerHeaders = Pick<Headers, 'get' | 'getSetCookie'>
 /** A response with a streamed body, which is cut off at the deadline of the whole request. */
 export type UpstreamAnswer = { status: number; headers: AnswerHeaders; body: ReadableStream<Uint8Array> | null }
 
-/** A response with a complete body. */
-export type WholeAnswer = { status: number; headers: AnswerHeaders; body: WholeBody | null }
-
-/** A complete body, as text or bytes. */
-export type WholeBody = string | Uint8Array<ArrayBuffer>
-
 export type HeaderList = [name: string, value: string][]
-
-/** The request for the service. */
-export type ForwardedRequest = { method: string; headers: HeaderList; body: Uint8Array<ArrayBuffer> | null }
-
-/** A service in the same process, which is called without a network connection and without streams. */
-export type InProcessService = {
-  /** Handles a request. It has no socket, so `clientAddress` says who sent it. */
-  handle: (url: string, sent: ForwardedRequest, clientAddress: string | undefined) => WholeAnswer | Promise<WholeAnswer>
-  /** Creates the response for the client. */
-  respond: (body: WholeBody | null, status: number, headers: HeaderList) => Response
-}
 
 type ServiceRequest = {
   /** Creates the request; the signal aborts it. */
@@ -61,35 +44,17 @@ export async function requestService({ build, send, timeoutMs }: ServiceRequest)
   }
 }
 
-/**
- * Calls a service in the same process. A synchronous response needs no timeout.
- *
- * @throws AppError DEPENDENCY_UNAVAILABLE, as requestService
- */
+/** Calls the API in this process. @throws AppError DEPENDENCY_UNAVAILABLE, as requestService */
 export async function requestInProcess(
-  { handle }: InProcessService,
-  {
-    url,
-    sent,
-    clientAddress,
-    timeoutMs
-  }: { url: string; sent: ForwardedRequest; clientAddress: string | undefined; timeoutMs: number }
-): Promise<WholeAnswer> {
-  try {
-    const answer = handle(url, sent, clientAddress)
-    const { status, headers, body } = answer instanceof Promise ? await withTimeout(answer, timeoutMs) : answer
-    const hasBody = mayHaveBody(sent.method, status)
-    if (!isApiResponse(status, headers, hasBody)) throw malformed(status)
-    return { status, headers, body: hasBody ? body : null }
-  } catch (error) {
-    throw unreachable(error)
-  }
-}
-
-async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  handle: (request: Request) => Promise<Response>,
+  request: Request,
+  timeoutMs: number
+): Promise<Response> {
   const deadline = startDeadline(timeoutMs)
   try {
-    return await deadline.race(work)
+    return await deadline.race(handle(request))
+  } catch (error) {
+    throw unreachable(error)
   } finally {
     deadline.end()
   }

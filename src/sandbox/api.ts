@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Eventually } from '../platform/eventually.ts'
 import { onceFor } from '../platform/once-for.ts'
 import type { ApiOutcome } from './outcome.ts'
 import type { Answer, Context, Route } from './context.ts'
@@ -112,7 +111,7 @@ async function runSlowly(parts: ApiParts, { keyed }: Prepared, fault: Fault): Pr
   if (keyed) releaseKey(parts.store, keyed.key)
 }
 
-function execute(parts: ApiParts, prepared: Prepared, fault: Fault | undefined): Eventually<Executed> {
+function execute(parts: ApiParts, prepared: Prepared, fault: Fault | undefined): Executed | Promise<Executed> {
   const { store } = parts
   const { route, keyed, nowMs, requestId } = prepared
   const context = parts.newContext(nowMs, { id: requestId, idempotency_key: keyed?.key ?? null })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createApi } from '../../src/api/server.ts'
+import { createWebApp } from '../../src/web-app.ts'
 import { createApp } from '../../src/app.ts'
 import type { App } from '../../src/app.ts'
 import { parseConfig } from '../../src/platform/config/config.ts'
@@ -27,14 +27,14 @@ type Answer = { status: number; headers: Headers; body: Body }
 
 let app: App
 let dataDir: string
-let handle: ReturnType<typeof createApi>
+let handle: ReturnType<typeof createWebApp>['fetch']
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'shopstead-test-'))
   const env = { SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir, SHOPSTEAD_LOG: 'silent' }
   createMigratedDatabase(join(dataDir, 'shopstead.db'))
   app = createApp(parseConfig(env), { database: 'migrated' })
-  handle = createApi(app)
+  handle = createWebApp(app).fetch
 })
 afterEach(() => {
   app.close()

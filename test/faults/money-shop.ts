@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type Stripe from 'stripe'
-import { createApi } from '../../src/api/server.ts'
+import { createWebApp } from '../../src/web-app.ts'
 import { createApp, databaseFile } from '../../src/app.ts'
 import type { App } from '../../src/app.ts'
 import { parseConfig } from '../../src/platform/config/config.ts'
@@ -176,7 +176,7 @@ function openApp(dataDir: string, clock: TestClock): Opened {
   })
   const dashboard = createStripeClient({ secretKey: 'sk_test_dashboard', httpClient: sandbox.httpClient })
   const app: App = { ...made, cards: made.cards && { ...made.cards, client: () => impatient } }
-  const api = createApi(app)
+  const api = createWebApp(app).fetch
   const post: Post = async (path, body, headers) => {
     const url = `${app.publicUrl()}${app.config.apiPrefix}${path}`
     const sent = { 'content-type': 'application/json', ...headers }

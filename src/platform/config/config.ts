@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { isLoopback } from '../http/loopback.ts'
+import { isLoopback } from '../http/cross-site.ts'
 import { replicaAddress, replicaVariables } from './replica.ts'
 import type { Replica } from './replica.ts'
 

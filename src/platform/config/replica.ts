@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isLoopback } from '../http/loopback.ts'
+import { isLoopback } from '../http/cross-site.ts'
 
 /** Where Litestream copies the database to. */
 export type Replica =

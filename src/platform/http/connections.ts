@@ -1,8 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Node, Yallist } from 'yallist'
-import { stopParsing } from './stop-parsing.ts'
-import { limitChunks } from './tiny-chunks.ts'
 
 /** How many of those bytes are read and discarded: reading everything from a fast client would delay other requests. */
 const lingerBytes = 8 * 1024 * 1024
@@ -193,4 +191,77 @@ function discardRest(req: IncomingMessage, socket: Socket, lingerMs: number): vo
   setTimeout(() => {
     if (!req.complete) socket.destroy()
   }, lingerMs).unref()
+}
+
+/** A body may have this many chunks of any size, and one more for each `bytesPerChunk`. */
+const freeChunks = 256
+const bytesPerChunk = 256
+
+/** Emitted by a request when its body comes in too many tiny chunks. No more of it arrives. */
+export const tinyChunks = Symbol('tiny chunks')
+const refused = new WeakSet<IncomingMessage>()
+
+/** Whether the body of a request came in too many tiny chunks. */
+export function hasTinyChunks(req: IncomingMessage): boolean {
+  return refused.has(req)
+}
+
+/**
+ * Stops reading a chunked body (RFC 9112 7.1) whose chunks are tiny: each costs as much time as one of a kilobyte. It
+ * counts them where Node's parser delivers them, because a listener for `data` sees the first one after the whole read.
+ */
+export function limitChunks(req: IncomingMessage): void {
+  if (req.headers['transfer-encoding'] === undefined) return
+  const push = req.push.bind(req)
+  let chunks = 0
+  let bytes = 0
+  req.push = (chunk: unknown, encoding) => {
+    if (chunk instanceof Uint8Array) {
+      chunks += 1
+      bytes += chunk.length
+      if (chunks > freeChunks + bytes / bytesPerChunk) return refuse(req)
+    }
+    return push(chunk, encoding)
+  }
+  // When a request was answered before its body was read, Node drops the rest in the parser, without calling push.
+  Object.assign(req, { _dump: () => undefined })
+}
+
+function refuse(req: IncomingMessage): boolean {
+  if (!refused.has(req)) {
+    refused.add(req)
+    stopParsing(req.socket)
+    req.emit(tinyChunks)
+  }
+  return false
+}
+
+/** Node's HTTP parser of a connection: its callbacks by number. */
+type WithParser = Socket & { readonly parser?: Record<string, unknown> | null }
+
+const callbackNames: ReadonlySet<string> = new Set([
+  'parserOnHeaders',
+  'parserOnHeadersComplete',
+  'parserOnBody',
+  'parserOnMessageComplete'
+])
+
+/**
+ * Stops reading a connection, in the middle of what was received. Node parses all that a read returned, up to 64 KB, also
+ * after the socket was paused or destroyed, and makes a Buffer for each chunk of a body: 64 KB of chunks of one byte took
+ * 25 ms and more, and a thousand connections with them 40 s before any other connection was read. Without its callbacks the
+ * parser only skips those bytes.
+ *
+ * Node has no public way to do this (`parser.pause()` waits for the end of the read). If the names of the callbacks change,
+ * the socket is only paused, and test/platform/http/stop-parsing.test.ts fails.
+ */
+export function stopParsing(socket: Socket): void {
+  socket.pause()
+  const { parser } = socket as WithParser
+  for (const [key, callback] of Object.entries(parser ?? {})) {
+    if (!parser || typeof callback !== 'function' || !callbackNames.has(callback.name)) continue
+    parser[key] = null
+    // Node uses a parser again for other connections. Its own listener for `close`, which returns it, runs before.
+    socket.once('close', () => void (parser[key] = callback))
+  }
 }

@@ -4,19 +4,16 @@ import type { Socket } from 'node:net'
 import { listen } from 'listhen'
 import { NodeRequest, sendNodeResponse } from 'srvx/node'
 import { AppError } from '../../errors.ts'
-import { andThen, orElse } from '../eventually.ts'
-import type { Eventually } from '../eventually.ts'
 import { describeError } from '../log.ts'
 import { clientLog } from '../repeated-lines.ts'
 import type { ClientLog } from '../repeated-lines.ts'
-import { checkPort, portUnavailable, resolveHost } from './bind-address.ts'
 import { Connections } from './connections.ts'
-import { failure, requestIds } from './envelope.ts'
-import { valuesIn } from './flat-headers.ts'
-import { nodeRequest } from './node-request.ts'
-import { WholeResponse } from './whole-response.ts'
+import { failure, requestIds } from './answers.ts'
+import { headerValues } from './request.ts'
+import { lookup } from 'node:dns/promises'
+import { createServer, isIP } from 'node:net'
 
-export type Handle = (request: Request) => Eventually<Response>
+export type Handle = (request: Request) => Response | Promise<Response>
 
 export type HttpOptions = {
   /** A web-standard handler such as h3's `app.fetch`. */
@@ -27,8 +24,8 @@ export type HttpOptions = {
   /** true creates a self-signed certificate for localhost, valid for a day; key and cert are PEM text or paths. */
   https?: boolean | { key: string; cert: string; passphrase?: string }
   log: ClientLog
-  /** Headers of every response, as alternating names in lower case and values. */
-  headers?: readonly string[]
+  /** Headers of every response. */
+  headers?: readonly (readonly [name: string, value: string])[]
   /** At this many connections, a new one closes the one that has been silent longest. Default 4096. */
   maxConnections?: number
   /** How long the rest of a rejected body may arrive before the connection closes. Default 5 s. */
@@ -54,11 +51,11 @@ export async function listenHttp(options: HttpOptions): Promise<HttpListener> {
   await checkPort(address, options.port)
   const connections = new Connections(options.maxConnections ?? 4096, options.lingerMs ?? 5000)
   const log = clientLog(options.log)
-  const answer = guarded(options.handle, log)
-  const { headers = [] } = options
+  const { handle, headers = [] } = options
+  const respond = async (req: IncomingMessage, res: ServerResponse): Promise<void> =>
+    send(res, await answer(handle, new NodeRequest({ req, res }), log), headers, log)
   const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
-    if (!connections.follow(req, res)) return
-    void andThen(answer(new NodeRequest({ req, res })), (response) => send(res, response, headers, log))
+    if (connections.follow(req, res)) void respond(req, res)
   }
   const secure = options.https !== undefined && options.https !== false
   const { server, port } = await bind(onRequest, address, options)
@@ -171,39 +168,32 @@ function statusLine(code: string | undefined): string {
   return '400 Bad Request'
 }
 
-/**
- * Answers 500 when a handler throws or rejects. Otherwise an error that escapes h3's `fetch` would end the process as an
- * uncaught exception or unhandled rejection.
- */
-function guarded(handle: Handle, log: ClientLog): (request: Request) => Eventually<Response> {
-  return (request) => {
-    if (!hasValidHost(request)) return refusal(hostInvalid)
-    return orElse(
-      () => handle(request),
-      (error) => {
-        log.error('A request failed outside its handler', { error: describeError(error) })
-        return refusal(new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong.'))
-      }
-    )
+/** Answers one request. An error that escapes the handler becomes a 500; otherwise it would end the process. */
+async function answer(handle: Handle, request: Request, log: ClientLog): Promise<Response> {
+  if (!hasValidHost(request)) return refusal(hostInvalid)
+  try {
+    return await handle(request)
+  } catch (error) {
+    log.error('A request failed outside its handler', { error: describeError(error) })
+    return refusal(new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong.'))
   }
 }
 
-/** Writes the response with the headers of every response; a WholeResponse in one write. */
-function send(res: ServerResponse, response: Response, headers: readonly string[], log: ClientLog): Eventually<void> {
-  return orElse(
-    () => {
-      if (response instanceof WholeResponse) return response.writeTo(res, headers)
-      for (let index = 0; index < headers.length; index += 2) {
-        res.setHeader(headers[index] ?? '', headers[index + 1] ?? '')
-      }
-      return sendNodeResponse(res, response)
-    },
-    (error) => {
-      log.error('An answer could not be written', { error: describeError(error) })
-      // The headers may be sent already, so only a closed connection can signal the error.
-      res.destroy()
-    }
-  )
+/** Writes a response with the headers of every response. */
+async function send(
+  res: ServerResponse,
+  response: Response,
+  headers: NonNullable<HttpOptions['headers']>,
+  log: ClientLog
+): Promise<void> {
+  try {
+    for (const [name, value] of headers) res.setHeader(name, value)
+    await sendNodeResponse(res, response)
+  } catch (error) {
+    log.error('An answer could not be written', { error: describeError(error) })
+    // The headers may be sent already, so only a closed connection can signal the error.
+    res.destroy()
+  }
 }
 
 const hostInvalid = new AppError(
@@ -222,20 +212,10 @@ function refusal(error: AppError): Response {
  * by the first of two Host headers and a server read the second.
  */
 function hasValidHost(request: Request): boolean {
-  const node = nodeRequest(request)
-  return node === undefined || (isHost(node.headers.host) && valuesIn(node.rawHeaders, 'host').length < 2)
+  const [host = '', ...others] = headerValues(request, 'host')
+  // h3 throws for some targets if Host does not form a URL (`[1::2::3]`).
+  return others.length === 0 && (host === '' || (!/[/?#@\\\s]/.test(host) && URL.canParse(`http://${host}/`)))
 }
-
-/** h3 throws for some targets if Host does not form a URL (`[1::2::3]`). */
-function isHost(host: string | undefined): boolean {
-  if (host === undefined || host === '' || host === lastHost) return true
-  if (/[/?#@\\\s]/.test(host) || !URL.canParse(`http://${host}/`)) return false
-  lastHost = host
-  return true
-}
-
-/** The last valid Host: a shop has one name or a few, so most checks compare one string. */
-let lastHost = ''
 
 async function close(server: Server, connections: Connections, graceMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -249,4 +229,111 @@ async function close(server: Server, connections: Connections, graceMs: number):
 function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
+}
+
+/**
+ * Resolves a host name to an IP address. listhen listens on every interface when it cannot use a name, so it must get an
+ * address.
+ *
+ * @throws AppError CONFIG_INVALID for a name that does not resolve
+ */
+export async function resolveHost(host: string): Promise<string> {
+  const name = host.replace(/^\[(.*)\]$/, '$1')
+  if (isIP(name) !== 0 && !name.includes('%')) return name
+  try {
+    if (name === '') throw new Error('no host was given')
+    const { address } = await lookup(name)
+    return address
+  } catch (cause) {
+    throw new AppError(
+      'CONFIG_INVALID',
+      `Cannot listen on host ${JSON.stringify(host)}: the name does not resolve to an address.`,
+      {},
+      { cause }
+    )
+  }
+}
+
+/**
+ * Binds a port briefly, so that a failure has the operating system's reason.
+ *
+ * @throws AppError CONFIG_INVALID with the port and the reason
+ */
+export async function checkPort(address: string, port: number): Promise<void> {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new AppError('CONFIG_INVALID', 'The port must be a whole number from 0 to 65535.')
+  }
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => reject(portUnavailable(address, port, cause)))
+    server.listen({ host: address, port }, () => server.close(() => resolve()))
+  })
+}
+
+/** CONFIG_INVALID with the reason why a port is not available and what to do about it. */
+export function portUnavailable(address: string, port: number, cause: unknown): AppError {
+  const message = `Cannot listen on port ${port} of ${address}: ${reasonOf(cause)}`
+  return new AppError('CONFIG_INVALID', message, { port }, { cause })
+}
+
+function reasonOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  if (code === 'EADDRINUSE') return 'another program already uses it. Stop that program or choose another port.'
+  if (code === 'EACCES') return 'this user does not have permission. Choose a port of 1024 or higher.'
+  if (code === 'EADDRNOTAVAIL') return 'this machine does not have that address.'
+  return cause instanceof Error ? cause.message : 'the reason is unknown.'
+}
+
+/** A listener that stays when the server behind it is replaced, so that clients keep their connections. */
+export type Door = {
+  /**
+   * Serves by a server's handler from now on, also in place of the handler before it. Closing the result waits for the
+   * running requests of this handler.
+   */
+  listen(options: Pick<HttpOptions, 'handle'>): Promise<HttpListener>
+  close: HttpListener['close']
+  url: string
+  port: number
+}
+
+type Inside = { handle: Handle; running: Set<Promise<Response>> }
+
+/** Opens a door. A request that arrives while no server is behind it waits for the next one. */
+export async function openDoor(options: Omit<HttpOptions, 'handle'>): Promise<Door> {
+  let inside: Inside | undefined
+  let next = Promise.withResolvers<void>()
+  const handle = async (request: Request): Promise<Response> => {
+    if (inside === undefined) {
+      await next.promise
+      return handle(request)
+    }
+    const { handle: serve, running } = inside
+    const response = (async () => serve(request))()
+    running.add(response)
+    try {
+      return await response
+    } finally {
+      running.delete(response)
+    }
+  }
+  const { close, ...address } = await listenHttp({ ...options, handle })
+  return {
+    listen: async (server) => {
+      const own: Inside = { handle: server.handle, running: new Set() }
+      inside = own
+      next.resolve()
+      return { ...address, close: () => leave(own) }
+    },
+    close,
+    url: address.url,
+    port: address.port
+  }
+
+  async function leave(own: Inside): Promise<void> {
+    if (inside === own) {
+      inside = undefined
+      next = Promise.withResolvers()
+    }
+    await Promise.allSettled(own.running)
+  }
 }

@@ -1,6 +1,6 @@
 import { validationFailed, type AppError } from '../../errors.ts'
 import { trimEndOf, trimStartOf } from '../text.ts'
-import { fieldPath } from './zod-errors.ts'
+import { fieldPath } from './validation.ts'
 
 type Container = Record<string, unknown> | unknown[]
 

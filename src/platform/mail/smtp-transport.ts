@@ -1,5 +1,5 @@
 import type { Transporter } from 'nodemailer'
-import { isLoopback } from '../http/loopback.ts'
+import { isLoopback } from '../http/cross-site.ts'
 import { MailFailure } from './message.ts'
 import type { MailMessage, MailTransport } from './message.ts'
 

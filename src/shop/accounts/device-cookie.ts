@@ -1,7 +1,6 @@
 import { hmac } from '../../platform/crypto/hmac.ts'
 import { randomToken, sameBytes } from '../../platform/crypto/secrets.ts'
-import { cookieValues } from '../../platform/http/cookies.ts'
-import { ownCookie, ownCookieName } from '../../platform/http/own-cookie.ts'
+import { cookieValues, ownCookie, ownCookieName } from '../../platform/http/cookies.ts'
 import type { ShopContext } from '../context.ts'
 import type { UserRow } from './rows.ts'
 

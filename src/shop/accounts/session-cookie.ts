@@ -1,5 +1,4 @@
-import { cookieValues } from '../../platform/http/cookies.ts'
-import { ownCookie, ownCookieName } from '../../platform/http/own-cookie.ts'
+import { cookieValues, ownCookie, ownCookieName } from '../../platform/http/cookies.ts'
 import type { ShopContext } from '../context.ts'
 
 /** With `__Host-`, browsers accept the cookie only from this host over https, so plain http needs a name without it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { queryInteger } from '../../platform/http/query.ts'
+import { queryInteger } from '../../platform/http/validation.ts'
 
 /** Query of GET /affiliates/referrals. Other parameters are refused: a client cannot choose another affiliate. */
 export const referralsQuery = z.strictObject({

@@ -11,7 +11,7 @@ import { countOutcomes } from '../catalog/changes.ts'
 import type { Counts } from '../catalog/changes.ts'
 import { toAmount } from '../catalog/import/write-json.ts'
 import { write } from '../../platform/db/database.ts'
-import { parseWith } from '../../platform/http/zod-errors.ts'
+import { parseWith } from '../../platform/http/validation.ts'
 import { shippingZone } from './input.ts'
 import { setting } from '../settings/settings.ts'
 

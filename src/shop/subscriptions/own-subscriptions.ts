@@ -1,4 +1,4 @@
-import { notFound } from '../../platform/http/addresses.ts'
+import { notFound } from '../../platform/http/answers.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { toMajor } from '../../platform/money.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BodiesInFlight } from '../../../src/platform/http/bodies-in-flight.ts'
+import { BodiesInFlight } from '../../../src/platform/http/body.ts'
 
 /** Bodies that together may hold 100 bytes; `refused` collects the names of those that were refused. */
 function hundredBytes() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkNonceHeader, csrfFailed, sentNonce } from '../../../src/platform/http/csrf.ts'
+import { checkNonceHeader, csrfFailed, sentNonce } from '../../../src/platform/http/cross-site.ts'
 import { refusal } from '../../support/accounts.ts'
 
 test('a nonce is the value of the header, and two headers do not form a valid nonce', () => {

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { openDoor } from '../../../src/platform/http/door.ts'
-import type { Door } from '../../../src/platform/http/door.ts'
+import { openDoor } from '../../../src/platform/http/listen.ts'
+import type { Door } from '../../../src/platform/http/listen.ts'
 
 async function door(): Promise<Door> {
   const opened = await openDoor({ host: '127.0.0.1', port: 0, log: { error() {}, warn() {} } })

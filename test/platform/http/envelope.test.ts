@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { failure, metaOf, requestIds, success } from '../../../src/platform/http/envelope.ts'
+import { failure, metaOf, requestIds, success } from '../../../src/platform/http/answers.ts'
 
 const ids = { requestId: 'r', correlationId: 'c' }
 const meta = { correlationId: 'c', correlation_id: 'c', request_id: 'r', timestamp: '1970-01-01T00:00:01.000Z' }

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assertBodySize, H3 } from 'h3'
+import { FastResponse } from 'srvx'
 import { afterEach, expect, test } from 'vitest'
 import { type HttpListener, type HttpOptions } from '../../../src/platform/http/listen.ts'
-import { WholeResponse } from '../../../src/platform/http/whole-response.ts'
 import { exchange } from '../../support/raw-http.ts'
 import { serving } from './serving.ts'
 
@@ -86,12 +86,14 @@ test('two Host headers are rejected before the handler runs, also when they agre
 })
 
 test('every response carries the headers of the listener', async () => {
-  const headers = ['strict-transport-security', 'max-age=1']
+  const headers = [['strict-transport-security', 'max-age=1']] as const
   const listener = await serve(
     (request) => {
       const { pathname } = new URL(request.url)
       if (pathname === '/throws') throw new Error('secret cause')
-      return pathname === '/whole' ? new WholeResponse('whole', 200, ['x-own', '1']) : Response.redirect('http://b/')
+      return pathname === '/whole'
+        ? new FastResponse('whole', { headers: [['x-own', '1']] })
+        : Response.redirect('http://b/')
     },
     { headers }
   )
@@ -347,9 +349,10 @@ test('connections with half a body after a whole request make room for a new one
 
 test('connections that do not read their response make room for a new one', async () => {
   // Larger than the socket buffers of the operating system.
-  const large = new WholeResponse(Buffer.alloc(32_000_000), 200, [])
-  const small = new WholeResponse('ok', 200, [])
-  const listener = await serve((request) => (request.url.endsWith('/large') ? large : small), { maxConnections: 5 })
+  const large = Buffer.alloc(32_000_000)
+  const listener = await serve((request) => new FastResponse(request.url.endsWith('/large') ? large : 'ok'), {
+    maxConnections: 5
+  })
   const crowd: Socket[] = []
   for (let index = 0; index < 15; index += 1) {
     const socket = await open(listener, 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isLoopback } from '../../../src/platform/http/loopback.ts'
+import { isLoopback } from '../../../src/platform/http/cross-site.ts'
 
 test.each([
   'http://localhost:3000',

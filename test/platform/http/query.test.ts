@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
-import { parseQuery, queryInteger } from '../../../src/platform/http/query.ts'
+import { parseQuery, queryInteger } from '../../../src/platform/http/validation.ts'
 
 function refusal(run: () => unknown): unknown {
   try {

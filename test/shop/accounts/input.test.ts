@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
-import { parseWith } from '../../../src/platform/http/zod-errors.ts'
+import { parseWith } from '../../../src/platform/http/validation.ts'
 import {
   changePasswordInput,
   emailInput,

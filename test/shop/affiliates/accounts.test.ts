@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { messageFor } from '../../../src/platform/http/zod-errors.ts'
+import { messageFor } from '../../../src/platform/http/validation.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import { findUserById } from '../../../src/shop/accounts/find.ts'
 import type { UserRow } from '../../../src/shop/accounts/rows.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { messageFor, toFieldErrors } from '../../../src/platform/http/zod-errors.ts'
+import { messageFor, toFieldErrors } from '../../../src/platform/http/validation.ts'
 import { checkoutBody, checkoutQuery } from '../../../src/shop/checkout/input.ts'
 
 const items = [{ productId: 1, quantity: 1 }]

@@ -1,7 +1,7 @@
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { z } from 'zod'
 import type { Db, Tx } from '../../../platform/db/database.ts'
-import { parseWith } from '../../../platform/http/zod-errors.ts'
+import { parseWith } from '../../../platform/http/validation.ts'
 import type { GrantKind, GrantSpec } from '../../catalog/grants.ts'
 import type { ModuleName } from '../../settings/modules.ts'
 import { setting } from '../../settings/settings.ts'

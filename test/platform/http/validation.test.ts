@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
-import { parseWith } from '../../../src/platform/http/zod-errors.ts'
+import { parseWith } from '../../../src/platform/http/validation.ts'
 
 const schema = z.strictObject({
   items: z

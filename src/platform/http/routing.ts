@@ -1,0 +1,83 @@
+import { H3 } from 'h3'
+import type { EventHandler, H3Event, H3RouteMeta, Middleware } from 'h3'
+import type { AppError } from '../../errors.ts'
+import type { Logger } from '../log.ts'
+import { methodNotAllowed, notFound, requestIds } from './answers.ts'
+import { recordRequests } from './request-log.ts'
+import { rawPath, rawTarget, segment } from './request.ts'
+
+/** Turns an error that a handler throws into a response. */
+export type Refuse = (error: unknown, event: H3Event) => Response | Promise<Response>
+
+/**
+ * An H3 app with the middleware of every request, in order: ids, log and metrics, errors, and the path as sent. What no
+ * route answers is NOT_FOUND.
+ */
+export function createRouting({ log, apiPrefix, refuse }: { log: Logger; apiPrefix: string; refuse: Refuse }): H3 {
+  const h3 = new H3({ silent: true, allowMalformedURL: true })
+  h3.use(identify)
+  h3.use(recordRequests(log, apiPrefix))
+  h3.use((event, next) => answerErrors(event, next, refuse))
+  h3.use(requireExactPath)
+  h3.all('/**', () => {
+    throw notFound()
+  })
+  return h3
+}
+
+const identify: Middleware = ({ req, context }, next) => {
+  context.ids = requestIds(req.headers.get('x-correlation-id'))
+  return next()
+}
+
+async function answerErrors(event: H3Event, next: () => unknown, refuse: Refuse): Promise<unknown> {
+  try {
+    return await next()
+  } catch (error) {
+    return refuse(error, event)
+  }
+}
+
+/** Every address has one spelling: h3 also finds a route at `//health`, `/%68ealth`, `/x/../health` and `/health/`. */
+const requireExactPath: Middleware = ({ req, url, context }, next) => {
+  const path = rawPath(rawTarget(req))
+  if (path === url.pathname && (path === '/' || !path.endsWith('/'))) return next()
+  delete context.matchedRoute
+  throw notFound()
+}
+
+/** The h3 pattern of a path with parameters such as `{id}`. */
+export function toPattern(template: string): string {
+  return template.replaceAll(/\{(\w+)\}/g, `:$1(${segment})`)
+}
+
+const methods = ['GET', 'POST', 'PATCH'] as const
+
+/** Handlers by method. GET also answers HEAD. */
+export type Methods = Readonly<Partial<Record<(typeof methods)[number], EventHandler>>>
+
+/**
+ * Registers what answers a path. Other methods are METHOD_NOT_ALLOWED with an Allow header.
+ *
+ * @param pattern an h3 pattern, such as `/orders/:id(\\d+)`
+ * @param options.refused answers other methods in place of the error; these answers count as the route's own
+ */
+export function serveAt(
+  h3: H3,
+  pattern: string,
+  handlers: Methods,
+  { meta = {}, refused }: { meta?: H3RouteMeta; refused?: (error: AppError, event: H3Event) => Response } = {}
+): void {
+  for (const method of methods) {
+    const handler = handlers[method]
+    if (handler === undefined) continue
+    h3.on(method, pattern, handler, { meta })
+    if (method === 'GET') h3.on('HEAD', pattern, handler, { meta })
+  }
+  const error = methodNotAllowed(methods.filter((method) => handlers[method] !== undefined))
+  const refuse = (event: H3Event): Response => {
+    if (refused === undefined) throw error
+    return refused(error, event)
+  }
+  h3.all(pattern, refuse, { meta: refused === undefined ? {} : meta })
+}
