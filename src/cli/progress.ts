@@ -14,9 +14,14 @@ export function showProgress({ terminal: { stderr }, json }: Watched): Progress 
   const clear = '\r\u001B[K'
   // A line that wrapped could not be cleared. A terminal that does not know its width reports 0.
   const fitting = (text: string): string => text.slice(0, (stderr.columns || 80) - 3)
+  let isShown = false
   return {
-    step: (text) => void (shows && stderr.write(`${clear}${fitting(text)} …`)),
-    done: () => void (shows && stderr.write(clear))
+    step: (text) => {
+      if (!shows) return
+      isShown = true
+      stderr.write(`${clear}${fitting(text)} …`)
+    },
+    done: () => void (isShown && stderr.write(clear))
   }
 }
 

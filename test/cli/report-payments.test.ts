@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type Stripe from 'stripe'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { warnOfDifferences } from '../../src/operations/reports/payments/daily.ts'
-import { totalsOf } from '../../src/operations/reports/payments/export.ts'
-import { reportPayments } from '../../src/operations/reports/payments/report.ts'
+import { paymentsReport } from '../../src/operations/reports/payments.ts'
+import { warnOfDifferences } from '../../src/operations/reports/payments/differences.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { attemptsOf } from '../../src/shop/payments/attempts.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
@@ -118,8 +117,11 @@ describe('shopstead report payments', () => {
     shop.clock.advance(40 * 24 * 60 * 60_000)
     await refundOrder(shop.app, orderId, undefined, 'operator')
     const to = shop.clock.now() + 60_000
-    const totals = async (from: number, until: number) =>
-      totalsOf((await reportPayments(shop.app, { from, to: until })).rows)
+    const totals = async (from: number, until: number) => {
+      const days = { from: new Date(from).toISOString(), to: new Date(until).toISOString() }
+      const { head } = await paymentsReport.make(shop.app, days, until)
+      return 'totals' in head ? (head.totals as Report['totals'] & { refunded: number }[]) : []
+    }
     const [paid] = await totals(0, to - 24 * 60 * 60_000)
     const [refunded] = await totals(to - 24 * 60 * 60_000, to)
     expect(paid).toMatchObject({ refunded: 0, disputed: 0 })

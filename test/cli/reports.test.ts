@@ -6,10 +6,12 @@ import { write } from '../../src/platform/db/database.ts'
 import { recordClicks } from '../../src/shop/affiliates/clicks.ts'
 import { getAffiliateStats } from '../../src/shop/referrals/stats.ts'
 import {
+  couponLine,
   credited,
   draft,
   line,
   makeAffiliate,
+  makeCoupon,
   makeProduct,
   makeUser,
   makeVariation,
@@ -26,7 +28,7 @@ type Json = { rows: Record<string, unknown>[]; totals: object; file: string }
 const days = ['--from', '2025-01-01', '--to', '2027-12-31']
 const dayMs = 86_400_000
 
-it.each(['sales', 'products', 'affiliates', 'stock', 'tax'])(
+it.each(['sales', 'products', 'coupons', 'affiliates', 'stock', 'tax'])(
   'report %s answers rows as JSON, the same rows as CSV, and a page with charts that loads nothing',
   async (kind) => {
     const dataDir = demoShop()
@@ -60,7 +62,7 @@ it('report sales draws bars on a terminal that fit its width, and none elsewhere
 
 it('a report without orders says so, and does not fail', async () => {
   using shop = openTestShop()
-  for (const kind of ['sales', 'products', 'affiliates', 'stock', 'tax'])
+  for (const kind of ['sales', 'products', 'coupons', 'affiliates', 'stock', 'tax'])
     expect(await shopstead(shop.dataDir, ['report', kind], { answers: [] })).toMatchObject({ code: 0, stderr: '' })
 })
 
@@ -144,4 +146,34 @@ it('report stock names what is sold out and low, with the days that it lasts at 
   expect(json).toMatchObject({ counts: { soldOut: 1, low: 3, ok: 1 } })
   const all = await shopstead<Json>(shop.dataDir, ['report', 'stock', '--json', '--all', '--low', '1'])
   expect(all.json.rows.map(({ slug }) => slug)).toEqual(['gone', 'fast', 'shirt', 'few', 'plenty'])
+})
+
+it('report coupons sums the paid orders of each coupon, and counts an order with two coupons once in the totals', async () => {
+  using shop = openTestShop()
+  const now = Date.now()
+  const product = makeProduct(shop.db)
+  const welcome = couponLine(makeCoupon(shop.db), { discountMinor: 125 })
+  const winter = couponLine(makeCoupon(shop.db, { code: 'WINTER', codeKey: 'winter' }), { discountMinor: 200 })
+  const sell = (coupons: (typeof welcome)[], paidAt = now): number => {
+    const discountMinor = coupons.reduce((sum, coupon) => sum + coupon.discountMinor, 0)
+    const { id } = place(shop.db, draft([line(product, { discountMinor })], { coupons }), paidAt)
+    move(shop.db, id, 'processing', {}, paidAt)
+    return id
+  }
+  move(shop.db, sell([welcome]), 'refunded', {}, now)
+  sell([welcome])
+  sell([welcome, winter])
+  sell([])
+  sell([welcome], now - 400 * dayMs)
+  place(shop.db, draft([line(product, { discountMinor: 125 })], { coupons: [welcome] }), now)
+  const { json } = await shopstead<Json>(shop.dataDir, ['report', 'coupons', '--json'])
+  expect(json.rows).toEqual([
+    { code: 'WELCOME10', currency: 'EUR', orders: 3, discount: 3.75, revenue: 31.75, refunded: 11.25 },
+    { code: 'WINTER', currency: 'EUR', orders: 1, discount: 2, revenue: 9.25, refunded: 0 }
+  ])
+  expect(json.totals).toEqual([{ currency: 'EUR', orders: 3, discount: 5.75, revenue: 31.75, refunded: 11.25 }])
+  const { stdout } = await shopstead(shop.dataDir, ['report', 'coupons', '--limit', '1'])
+  expect(stdout).toMatch(/^WELCOME10 +3 +€3\.75 +€31\.75 +€11\.25$/m)
+  expect(stdout).toMatch(/^All coupons +3 +€5\.75 +€31\.75 +€11\.25$/m)
+  expect(stdout).toContain('1 more rows are not shown')
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { reportTax } from '../../src/operations/reports/tax.ts'
+import { taxReport } from '../../src/operations/reports/tax.ts'
 import { shopDay } from '../../src/shop/invoices/day.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
 import { listOrdersToPack } from '../../src/shop/shipments/pack-list.ts'
@@ -104,6 +104,6 @@ it('an order is quoted, paid, invoiced, shipped in two parts and refunded in par
   expect(note.html).toContain(`This credit note reduces invoice ${invoice.number}.`)
 
   const today = shopDay(db, shop.clock.now())
-  const { totals } = reportTax(db, { from: today, to: today }).report
+  const { totals } = await taxReport.make({ db }, { from: today, to: today }, 0)
   expect(totals).toEqual([{ currency: 'EUR', net: 83.75, tax: 13.91, gross: 97.66 }])
 })

@@ -1,7 +1,7 @@
-import { validationFailed } from '../../errors.ts'
+import { AppError, validationFailed } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toDay } from '../../platform/iso-time.ts'
-import { startOfShopDay } from '../../shop/invoices/day.ts'
+import { shopDay, startOfShopDay } from '../../shop/invoices/day.ts'
 
 /** Days (YYYY-MM-DD), both included. */
 export type Days = { from: string; to: string }
@@ -68,4 +68,96 @@ function nextOf(day: string, unit: Unit): string {
   const date = new Date(day)
   if (unit === 'week') return addDays(day, 7 - ((date.getUTCDay() + 6) % 7))
   return toDay(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1))
+}
+
+export type PeriodOptions = { from?: string; to?: string }
+
+/** The length of a period without --from. */
+const defaultDays = 30
+
+/**
+ * The period of a report, in epoch milliseconds; `to` is not included. Days are UTC, and a day as the end counts whole.
+ *
+ * @throws AppError USAGE
+ */
+export function parsePeriod(options: PeriodOptions, now: number): { from: number; to: number } {
+  const { from, to = now } = parseOpenPeriod(options)
+  const period = { from: from ?? to - defaultDays * dayMs, to }
+  if (period.from >= period.to) throw new AppError('USAGE', '--from must be before --to.')
+  return period
+}
+
+/** Like `parsePeriod`; a side without an option is open. @throws AppError USAGE */
+export function parseOpenPeriod({ from, to }: PeriodOptions): { from?: number; to?: number } {
+  return {
+    ...(from === undefined ? {} : { from: parseTime('--from', from, 0) }),
+    ...(to === undefined ? {} : { to: parseTime('--to', to, dayMs) })
+  }
+}
+
+function parseTime(option: string, text: string, wholeDayMs: number): number {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
+  const isTime = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(text)
+  const time = isDay || isTime ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(time)) throw new AppError('USAGE', `${option} takes a date such as 2026-01-31.`)
+  return isDay ? time + wholeDayMs : time
+}
+
+/**
+ * The days (YYYY-MM-DD, both included) of a report, until `today` by default.
+ *
+ * @param firstDay the first day without --from, by the last one
+ * @throws AppError USAGE
+ */
+export function parseDays(options: PeriodOptions, today: string, firstDay: (last: string) => string): Days {
+  const to = options.to === undefined ? today : parseDay('--to', options.to)
+  const from = options.from === undefined ? firstDay(to) : parseDay('--from', options.from)
+  if (from > to) throw new AppError('USAGE', '--from must not be after --to.')
+  return { from, to }
+}
+
+/** @throws AppError USAGE */
+function parseDay(option: string, text: string): string {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+  // Date.parse takes 31 February for 3 March.
+  if (!isDay || new Date(text).toISOString().slice(0, 10) !== text)
+    throw new AppError('USAGE', `${option} takes a date such as 2026-01-31.`)
+  return text
+}
+
+/** A kind of period: the texts of its options, and what it makes of them. `parse` throws AppError USAGE. */
+export type PeriodKind<T> = { from: string; to: string; parse: (options: PeriodOptions, now: number, db: Db) => T }
+
+const firstOfMonth = (day: string): string => `${day.slice(0, 7)}-01`
+
+/** Days in the shop's time zone, from the first of the month. */
+export const shopDays: PeriodKind<Days> = {
+  from: 'first day (default: the first of the month of the last day)',
+  to: 'last day (default: today, in the time zone of the shop)',
+  parse: (options, now, db) => parseDays(options, shopDay(db, now), firstOfMonth)
+}
+
+/** Days in UTC, from the first of the month. */
+export const utcDays: PeriodKind<Days> = {
+  from: shopDays.from,
+  to: 'last day (default: today in UTC)',
+  parse: (options, now) => parseDays(options, toDay(now), firstOfMonth)
+}
+
+/** The last 30 days in the shop's time zone. Days that have not come yet are left out. */
+export const recentDays: PeriodKind<Days> = {
+  from: 'first day (default: 29 days before the last day)',
+  to: shopDays.to,
+  parse: (options, now, db) => {
+    const today = shopDay(db, now)
+    const { from, to } = parseDays(options, today, (last) => addDays(last, -29))
+    return { from, to: to > today && from <= today ? today : to }
+  }
+}
+
+/** Instants (epoch ms); days are UTC. `to` is not included. */
+export const instants: PeriodKind<{ from: number; to: number }> = {
+  from: `first day, or a time (default: ${defaultDays} days before the end)`,
+  to: 'last day, or a time (default: now)',
+  parse: parsePeriod
 }

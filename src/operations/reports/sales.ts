@@ -1,9 +1,12 @@
+import { z } from 'zod'
 import { readSnapshot } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { setting } from '../../shop/settings/settings.ts'
-import { partsOf } from './days.ts'
+import { fittingUnit, partsOf, shopDays, units } from './days.ts'
 import type { Days, Part, Unit } from './days.ts'
+import { amount, chartsByCurrency, defineReport } from './report.ts'
+import type { Column } from './report.ts'
 
 /**
  * What was paid in a time, in minor units. `goods` are after discounts. `tax` is in the other amounts, or beside them, as
@@ -19,6 +22,81 @@ export type Sums = {
   refundedMinor: number
 }
 export type SalesRow = Days & { currency: string } & Sums
+
+type LabelledRow = SalesRow & { label: string }
+const money = { kind: 'money', total: 'sum' } as const
+
+const columns: readonly Column<LabelledRow>[] = [
+  { key: 'from', kind: 'text', title: 'From', value: ({ from }) => from, text: ({ label }) => label },
+  { key: 'to', kind: 'text', value: ({ to }) => to },
+  { key: 'currency', kind: 'text', value: ({ currency }) => currency },
+  { key: 'orders', kind: 'count', title: 'Orders', total: 'sum', isFigure: true, value: ({ orders }) => orders },
+  { key: 'goods', ...money, title: 'Goods', isDetail: true, value: amount(({ goodsMinor }) => goodsMinor) },
+  {
+    key: 'discount',
+    ...money,
+    title: 'Discounts',
+    isDetail: true,
+    value: amount(({ discountMinor }) => discountMinor)
+  },
+  {
+    key: 'shipping',
+    ...money,
+    title: 'Shipping',
+    isDetail: true,
+    value: amount(({ shippingMinor }) => shippingMinor)
+  },
+  { key: 'tax', ...money, title: 'Tax', isDetail: true, value: amount(({ taxMinor }) => taxMinor) },
+  { key: 'total', ...money, title: 'Total', isFigure: true, value: amount(({ totalMinor }) => totalMinor) },
+  {
+    key: 'refunded',
+    ...money,
+    title: 'Refunded',
+    isFigure: true,
+    value: amount(({ refundedMinor }) => refundedMinor)
+  },
+  { key: 'net', ...money, title: 'Net', isFigure: true, value: amount((row) => row.totalMinor - row.refundedMinor) }
+]
+
+/** The sales of some days by day, week or month. `net` is the total minus what was refunded in the same time. */
+export const salesReport = defineReport({
+  name: 'sales',
+  title: 'Sales',
+  about: 'what was sold by day, week or month: orders, totals and refunds',
+  example: 'report sales --from 2026-01-01 --to 2026-12-31 --by month --html sales.html',
+  period: shopDays,
+  options: [{ flags: '--by <unit>', about: 'a row for each (default: what fits)', choices: units }],
+  input: z.object({ by: z.enum(units).optional() }),
+  columns,
+  totals: { label: 'Total', by: ({ currency }) => currency },
+  bar: ({ totalMinor }) => totalMinor,
+  read: ({ shop: { db }, period: days, options }) => {
+    const unit = options.by ?? fittingUnit(days)
+    const rows = salesOf(db, days, unit).map((row) => ({ ...row, label: labelOf(row, unit) }))
+    const timeZone = setting(db, 'shop.timeZone')
+    return {
+      subtitle: `${days.from} to ${days.to} (${timeZone}), by ${unit}`,
+      head: { ...days, timeZone, by: unit },
+      rows,
+      titles: { from: { day: 'Day', week: 'From', month: 'Month' }[unit] },
+      charts: chartsByCurrency(
+        { title: `Total by ${unit}`, kind: 'columns' },
+        rows,
+        ({ label, totalMinor: minor }) => ({
+          label,
+          minor
+        })
+      ),
+      notes: [
+        'An order counts on the day on which it was paid, a refund on the day of its credit note. Goods are after discounts.'
+      ]
+    }
+  }
+})
+
+function labelOf({ from }: SalesRow, unit: Unit): string {
+  return unit === 'month' ? from.slice(0, 'YYYY-MM'.length) : from
+}
 
 type Span = Pick<Part, 'startsAt' | 'endsAt'>
 type Paid = Omit<Sums, 'refundedMinor'> & { currency: string }
@@ -71,26 +149,9 @@ function sumsWithin(db: Db, { from, to, startsAt, endsAt }: Part): Map<string, S
   for (const { currency, ...paid } of paidWithin(db).all({ startsAt, endsAt }))
     sums.set(currency, { ...paid, refundedMinor: 0 })
   const refunds = [...creditedWithin(db).all({ from, to }), ...refundedWithoutNote(db).all({ startsAt, endsAt })]
-  for (const { currency, refundedMinor } of refunds) add(sums, currency, { ...none, refundedMinor })
+  for (const { currency, refundedMinor } of refunds) {
+    const known = sums.get(currency) ?? none
+    sums.set(currency, { ...known, refundedMinor: known.refundedMinor + refundedMinor })
+  }
   return sums
-}
-
-function add(sums: Map<string, Sums>, currency: string, more: Sums): void {
-  const known = sums.get(currency) ?? none
-  sums.set(currency, {
-    orders: known.orders + more.orders,
-    goodsMinor: known.goodsMinor + more.goodsMinor,
-    discountMinor: known.discountMinor + more.discountMinor,
-    shippingMinor: known.shippingMinor + more.shippingMinor,
-    taxMinor: known.taxMinor + more.taxMinor,
-    totalMinor: known.totalMinor + more.totalMinor,
-    refundedMinor: known.refundedMinor + more.refundedMinor
-  })
-}
-
-/** The sums of all rows, by currency. */
-export function totalSales(rows: readonly SalesRow[]): ({ currency: string } & Sums)[] {
-  const sums = new Map<string, Sums>()
-  for (const { currency, from: _from, to: _to, ...row } of rows) add(sums, currency, row)
-  return [...sums].map(([currency, sum]) => ({ currency, ...sum }))
 }

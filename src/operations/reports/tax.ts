@@ -1,88 +1,72 @@
-import type { Db } from '../../platform/db/database.ts'
-import { toDecimalText, toMajor } from '../../platform/money.ts'
+import { z } from 'zod'
+import { countryName } from '../../platform/postal/countries.ts'
 import { taxSums } from '../../shop/invoices/tax-sums.ts'
 import type { TaxSum } from '../../shop/invoices/tax-sums.ts'
-import { toCsv } from '../../platform/csv.ts'
 import { setting } from '../../shop/settings/settings.ts'
+import { rateLabel } from '../../shop/tax/arithmetic.ts'
+import { shopDays } from './days.ts'
+import { amount, chartsByCurrency, defineReport } from './report.ts'
+import type { Column } from './report.ts'
 
-/** Amounts in major units. */
-export type TaxReport = {
-  /** Days in `timeZone`, both included. */
-  from: string
-  to: string
-  timeZone: string
-  rows: TaxRow[]
-  totals: { currency: string; net: number; tax: number; gross: number }[]
-}
+const money = { kind: 'money', total: 'sum' } as const
 
-type TaxRow = Pick<
-  TaxSum,
-  'country' | 'region' | 'name' | 'reverseCharge' | 'currency' | 'invoices' | 'creditNotes'
-> & {
-  ratePercent: number
-  net: number
-  tax: number
-  gross: number
-}
-
-/** What the shop owes in tax for some days (YYYY-MM-DD, both included): its invoices minus its credit notes. */
-export function reportTax(db: Db, { from, to }: { from: string; to: string }): { sums: TaxSum[]; report: TaxReport } {
-  const sums = taxSums(db, { from, to })
-  const totals = [...Map.groupBy(sums, ({ currency }) => currency)].map(([currency, rows]) => ({
-    currency,
-    ...amountsOf({
-      currency,
-      netMinor: rows.reduce((sum, { netMinor }) => sum + netMinor, 0),
-      taxMinor: rows.reduce((sum, { taxMinor }) => sum + taxMinor, 0)
-    })
-  }))
-  return { sums, report: { from, to, timeZone: setting(db, 'shop.timeZone'), rows: sums.map(toRow), totals } }
-}
-
-function toRow({ netMinor, taxMinor, rateMillionths, ...row }: TaxSum): TaxRow {
-  return { ...row, ratePercent: rateMillionths / 10_000, ...amountsOf({ ...row, netMinor, taxMinor }) }
-}
-
-function amountsOf({ currency, netMinor, taxMinor }: Pick<TaxSum, 'currency' | 'netMinor' | 'taxMinor'>) {
-  const major = (minor: number): number => toMajor(minor, currency)
-  return { net: major(netMinor), tax: major(taxMinor), gross: major(netMinor + taxMinor) }
-}
-
-const columns = [
-  'country',
-  'region',
-  'tax',
-  'rate_percent',
-  'reverse_charge',
-  'currency',
-  'net',
-  'tax_amount',
-  'gross',
-  'invoices',
-  'credit_notes'
+const columns: readonly Column<TaxSum>[] = [
+  { key: 'country', kind: 'text', title: 'Country', value: ({ country }) => country, text: placeOf },
+  { key: 'region', kind: 'text', value: ({ region }) => region },
+  { key: 'name', csv: 'tax', kind: 'text', title: 'Tax', value: ({ name }) => name, text: taxOf },
+  { key: 'ratePercent', kind: 'percent', value: ({ rateMillionths }) => rateMillionths / 10_000 },
+  { key: 'reverseCharge', kind: 'yesNo', value: ({ reverseCharge }) => reverseCharge },
+  { key: 'currency', kind: 'text', value: ({ currency }) => currency },
+  { key: 'net', ...money, title: 'Net', isFigure: true, value: amount(({ netMinor }) => netMinor) },
+  {
+    key: 'tax',
+    csv: 'tax_amount',
+    ...money,
+    title: 'Tax amount',
+    isFigure: true,
+    value: amount((sum) => sum.taxMinor)
+  },
+  { key: 'gross', ...money, title: 'Gross', value: amount(({ netMinor, taxMinor }) => netMinor + taxMinor) },
+  { key: 'invoices', kind: 'count', value: ({ invoices }) => invoices },
+  { key: 'creditNotes', kind: 'count', value: ({ creditNotes }) => creditNotes }
 ]
 
-/** The rows as CSV, one line each. Amounts are in major units. */
-export function taxCsv(sums: readonly TaxSum[]): string {
-  return toCsv(
-    columns,
-    sums.map(({ country, region, name, rateMillionths, reverseCharge, currency, netMinor, taxMinor, ...counts }) => [
-      country,
-      region,
-      name,
-      rateMillionths / 10_000,
-      reverseCharge ? 'yes' : 'no',
-      currency,
-      cell(netMinor, currency),
-      cell(taxMinor, currency),
-      cell(netMinor + taxMinor, currency),
-      counts.invoices,
-      counts.creditNotes
-    ])
-  )
+/** What the shop owes in tax for some days: its invoices minus its credit notes, by country and rate. */
+export const taxReport = defineReport({
+  name: 'tax',
+  title: 'Tax',
+  about: 'sum the invoices minus the credit notes of some days by country and tax rate',
+  example: 'report tax --from 2026-01-01 --to 2026-03-31 --csv first-quarter.csv',
+  period: shopDays,
+  input: z.object({}),
+  columns,
+  totals: { label: 'Total', by: ({ currency }) => currency },
+  read: ({ shop: { db }, period: days }) => {
+    const rows = taxSums(db, days)
+    const timeZone = setting(db, 'shop.timeZone')
+    const taxed = rows.filter(({ taxMinor }) => taxMinor > 0)
+    return {
+      subtitle: `${days.from} to ${days.to} (${timeZone})`,
+      head: { ...days, timeZone },
+      rows,
+      charts: chartsByCurrency({ title: 'Tax by country', kind: 'bars' }, taxed, (sum) => ({
+        label: `${placeOf(sum)}, ${taxOf(sum)}`,
+        minor: sum.taxMinor
+      })),
+      notes: [
+        rows.length === 0
+          ? `No invoices from ${days.from} to ${days.to}.`
+          : 'Invoices minus credit notes, by the day of issue.'
+      ]
+    }
+  }
+})
+
+function placeOf({ country, region }: TaxSum): string {
+  return [country === '' ? 'not known' : countryName(country), region].filter((part) => part !== '').join(', ')
 }
 
-/** A text that starts with a minus would be escaped as a formula. A number is not. */
-function cell(minor: number, currency: string): string | number {
-  return minor < 0 ? toMajor(minor, currency) : toDecimalText(minor, currency)
+function taxOf({ reverseCharge, rateMillionths, name, ...rest }: TaxSum): string {
+  if (reverseCharge) return 'reverse charge'
+  return rateMillionths === 0 && name === '' ? 'no tax' : rateLabel({ ...rest, rateMillionths, name })
 }

@@ -1,13 +1,13 @@
+import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { setting } from '../../shop/settings/settings.ts'
-import { countDays } from './days.ts'
+import { countDays, recentDays } from './days.ts'
 import type { Days } from './days.ts'
-import type { Bar, Report } from './report.ts'
+import { defineReport } from './report.ts'
+import type { Bar, Column } from './report.ts'
 import { unitsSold } from './units-sold.ts'
 import type { UnitsSold } from './units-sold.ts'
-
-export const stockColumns = ['slug', 'sku', 'name', 'state', 'stock', 'sold', 'daysLeft'] as const
 
 /** A stock that the shop counts: a product's, or one variation's. `sku` is the variation's, or the product's. */
 type Counted = {
@@ -36,65 +36,55 @@ type Line = Counted & { state: State; sold: number; daysLeft: number | null }
 /** A stock that lasts for fewer days at the pace of the period is low. */
 const fewDays = 14
 
+const columns: readonly Column<Line>[] = [
+  { key: 'slug', kind: 'text', title: 'Slug', value: ({ slug }) => slug },
+  { key: 'sku', kind: 'text', title: 'SKU', value: ({ sku }) => sku },
+  { key: 'name', kind: 'text', title: 'Name', isDetail: true, value: ({ name }) => name },
+  { key: 'state', kind: 'text', title: 'State', value: ({ state }) => state, text: ({ state }) => states[state] },
+  { key: 'stock', kind: 'count', title: 'Stock', value: ({ stock }) => stock },
+  { key: 'sold', kind: 'count', title: 'Sold', value: ({ sold }) => sold },
+  { key: 'daysLeft', kind: 'count', title: 'Days left', value: ({ daysLeft }) => daysLeft }
+]
+
 /**
  * The stocks of published products, those that end first at the top. `sold` are the units that were paid in the days,
- * and `daysLeft` is how long the stock lasts at that pace; null if none were sold. A stock is low with at most `low`
+ * and `daysLeft` is how long the stock lasts at that pace; null if none were sold. A stock is low with at most `--low`
  * units, or if it lasts for fewer than 14 days.
- *
- * @param options.all also the stocks that are neither sold out nor low
  */
-export function reportStock(db: Db, days: Days, { low, all }: { low: number; all: boolean }): Report {
-  const lines = linesOf(db, days, low)
-  const shown = all ? lines : lines.filter(({ state }) => state !== 'ok')
-  const count = (state: State): number => lines.filter((line) => line.state === state).length
-  const timeZone = setting(db, 'shop.timeZone')
-  return {
-    head: { ...days, timeZone, low, counts: { soldOut: count('sold_out'), low: count('low'), ok: count('ok') } },
-    rows: shown.map(({ slug, sku, name, state, stock, sold, daysLeft }) => ({
-      slug,
-      sku,
-      name,
-      state,
-      stock,
-      sold,
-      daysLeft
-    })),
-    page: {
-      title: 'Stock',
+export const stockReport = defineReport({
+  name: 'stock',
+  title: 'Stock',
+  about: 'what is sold out or low, and how long it lasts',
+  example: 'report stock --low 10',
+  period: recentDays,
+  options: [
+    { flags: '--low <n>', about: 'stock that counts as low', count: 5 },
+    { flags: '--all', about: 'also list what has enough stock' }
+  ],
+  input: z.object({ low: z.number(), all: z.boolean().default(false) }),
+  columns,
+  read: ({ shop: { db }, period: days, options: { low, all } }) => {
+    const lines = linesOf(db, days, low)
+    const rows = all ? lines : lines.filter(({ state }) => state !== 'ok')
+    const count = (state: State): number => lines.filter((line) => line.state === state).length
+    const timeZone = setting(db, 'shop.timeZone')
+    return {
       subtitle: `what was sold from ${days.from} to ${days.to} (${timeZone})`,
+      head: { ...days, timeZone, low, counts: { soldOut: count('sold_out'), low: count('low'), ok: count('ok') } },
+      rows,
       figures: [
         { label: 'Sold out', value: String(count('sold_out')) },
         { label: 'Low', value: String(count('low')) },
         { label: 'Enough', value: String(count('ok')) }
       ],
-      charts: [{ title: 'Units left', kind: 'bars', bars: shown.slice(0, 20).map(toBar) }],
-      columns: [
-        { name: 'Slug' },
-        { name: 'SKU' },
-        { name: 'Name', isDetail: true },
-        { name: 'State' },
-        { name: 'Stock', isNumber: true },
-        { name: 'Sold', isNumber: true },
-        { name: 'Days left', isNumber: true }
-      ],
-      rows: shown.map(({ slug, sku, name, state, stock, sold, daysLeft }) => ({
-        cells: [
-          slug,
-          sku ?? '',
-          name,
-          states[state],
-          String(stock),
-          String(sold),
-          daysLeft === null ? '-' : String(daysLeft)
-        ]
-      })),
+      charts: [{ title: 'Units left', kind: 'bars', bars: rows.slice(0, 20).map(toBar) }],
       notes: [
         `Low is at most ${low} units, or less than ${fewDays} days at the pace of these days.`,
-        ...(shown.length < lines.length ? [`${count('ok')} products have enough. Pass --all to list them.`] : [])
+        ...(rows.length < lines.length ? [`${count('ok')} products have enough. Pass --all to list them.`] : [])
       ]
     }
   }
-}
+})
 
 function toBar({ name, stock, daysLeft }: Line): Bar {
   const days = daysLeft === null ? '' : daysLeft === 1 ? ', 1 day' : `, ${daysLeft} days`

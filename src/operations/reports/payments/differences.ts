@@ -1,11 +1,11 @@
+import { toDay } from '../../../platform/iso-time.ts'
 import { formatMoney } from '../../../platform/money.ts'
 import type { ShopContext } from '../../../shop/context.ts'
 import { isReady } from '../../../shop/payments/gateway.ts'
 import { runUnitOfWork } from '../../../shop/payments/unit-of-work.ts'
 import { forgetWarning, openWarnings, warn } from '../../../shop/payments/warnings.ts'
-import { reportPayments } from './report.ts'
-import { differenceKinds } from './row.ts'
-import type { Difference, PaymentRow } from './row.ts'
+import { comparePayments, differenceKinds } from './compare.ts'
+import type { Difference, PaymentRow } from './compare.ts'
 
 const hourMs = 60 * 60_000
 const dayMs = 24 * hourMs
@@ -23,7 +23,7 @@ const kinds = differenceKinds.filter((kind) => kind !== 'paid_twice')
 export async function warnOfDifferences(shop: ShopContext): Promise<number> {
   if (!isReady(shop.cards)) return 0
   const now = shop.clock.now()
-  const { rows } = await reportPayments(shop, { from: now - lookBackMs, to: now - hourMs })
+  const { rows } = await comparePayments(shop, { from: now - lookBackMs, to: now - hourMs })
   const mismatched = new Set(openWarnings(shop.db, 'mismatch').flatMap(({ orderId }) => orderId ?? []))
   let count = 0
   for (const row of rows) if (!mismatched.has(row.shop?.orderId ?? 0)) count += await applyRow(shop, row)
@@ -42,8 +42,6 @@ async function applyRow(shop: ShopContext, row: PaymentRow): Promise<number> {
   return found.length
 }
 
-const reportDay = (at: number): string => new Date(at).toISOString().slice(0, 10)
-
 /** A difference in words that an operator can act on. */
 export function describeDifference(kind: Difference, row: PaymentRow): string {
   const { chargeId, currency, stripe, shop } = row
@@ -53,7 +51,7 @@ export function describeDifference(kind: Difference, row: PaymentRow): string {
   const returned = money((stripe?.refundedMinor ?? 0) + (stripe?.disputeLostMinor ?? 0))
   return {
     charge_not_in_shop: `Stripe has ${charge} of ${money(stripe?.amountMinor)}, the shop has no payment for it (${order}). Run "shopstead orders reconcile", then look at the charge in Stripe's dashboard.`,
-    charge_not_at_stripe: `The shop has a payment of ${money(shop?.amountMinor)} for ${order} on ${reportDay(row.at)}, Stripe has no charge for it. Check whether the server uses the right Stripe key.`,
+    charge_not_at_stripe: `The shop has a payment of ${money(shop?.amountMinor)} for ${order} on ${toDay(row.at)}, Stripe has no charge for it. Check whether the server uses the right Stripe key.`,
     amount_differs: `Stripe has ${money(stripe?.amountMinor)} for ${charge}, the shop has ${money(shop?.amountMinor)} for ${order}. Refund the charge, or correct the order.`,
     refund_not_in_shop: `Stripe returned ${returned} of ${charge}, the shop records ${money(shop?.refundedMinor)} for ${order}. Run "shopstead orders reconcile".`,
     refund_not_at_stripe: `The shop records ${money(shop?.refundedMinor)} as refunded for ${order}, Stripe returned ${returned} of ${charge}. Refund the rest in Stripe's dashboard.`,

@@ -1,0 +1,100 @@
+import { sql } from 'drizzle-orm'
+import { z } from 'zod'
+import type { Db } from '../../platform/db/database.ts'
+import { products } from '../../shop/catalog/schema.ts'
+import { setting } from '../../shop/settings/settings.ts'
+import { shopDays } from './days.ts'
+import { amount, chartsByCurrency, defineReport, limitOption } from './report.ts'
+import type { Column } from './report.ts'
+import { unitsSold } from './units-sold.ts'
+import type { UnitsSold } from './units-sold.ts'
+
+type Sold = Omit<UnitsSold, 'variationId'>
+type Named = Sold & { slug: string; name: string }
+
+const columns: readonly Column<Named>[] = [
+  { key: 'slug', kind: 'text', title: 'Slug', value: ({ slug }) => slug },
+  { key: 'name', kind: 'text', title: 'Name', isDetail: true, value: ({ name }) => name },
+  { key: 'currency', kind: 'text', value: ({ currency }) => currency },
+  { key: 'units', kind: 'count', title: 'Units', total: 'sum', isFigure: true, value: ({ units }) => units },
+  {
+    key: 'refundedUnits',
+    kind: 'count',
+    title: 'Refunded',
+    total: 'sum',
+    value: ({ refundedUnits }) => refundedUnits
+  },
+  {
+    key: 'total',
+    kind: 'money',
+    title: 'Total',
+    total: 'sum',
+    isFigure: true,
+    value: amount((row) => row.totalMinor)
+  }
+]
+
+/** What sold best in some days: the products with the highest totals, and the sums of all. */
+export const productsReport = defineReport({
+  name: 'products',
+  title: 'Products',
+  about: 'what sold best',
+  example: 'report products --from 2026-01-01 --limit 20',
+  period: shopDays,
+  options: [limitOption],
+  input: z.object({ limit: z.number() }),
+  columns,
+  totals: { label: 'All products', by: ({ currency }) => currency },
+  bar: ({ totalMinor }) => totalMinor,
+  read: ({ shop: { db }, period: days, options: { limit } }) => {
+    const sold = byProduct(unitsSold(db, days))
+    const best = named(db, sold.slice(0, limit))
+    const timeZone = setting(db, 'shop.timeZone')
+    const left = sold.length - best.length
+    return {
+      subtitle: `${days.from} to ${days.to} (${timeZone})`,
+      head: { ...days, timeZone, products: sold.length },
+      rows: best,
+      counted: sold.map((row) => ({ ...row, slug: '', name: '' })),
+      figures: [{ label: 'Products sold', value: String(sold.length) }],
+      charts: chartsByCurrency(
+        { title: 'Best sellers', kind: 'bars', most: 20 },
+        best,
+        ({ name: label, totalMinor: minor }) => ({
+          label,
+          minor
+        })
+      ),
+      notes: [
+        'Totals are after discounts, without shipping, and with the units that were refunded later.',
+        ...(left > 0 ? [`${left} more products were sold. Pass --limit for a longer list.`] : [])
+      ]
+    }
+  }
+})
+
+function named(db: Db, sold: readonly Sold[]): Named[] {
+  const ids = JSON.stringify(sold.map(({ productId }) => productId))
+  const { id, slug, name } = products
+  const isSold = sql`${id} IN (SELECT value FROM json_each(${ids}))`
+  const found = db.orm.select({ id, slug, name }).from(products).where(isSold).all()
+  const names = new Map(found.map((row) => [row.id, row]))
+  return sold.map((row) => ({ slug: '', name: '', ...names.get(row.productId), ...row }))
+}
+
+function byProduct(sold: readonly UnitsSold[]): Sold[] {
+  const sums = Map.groupBy(sold, ({ productId, currency }) => `${productId} ${currency}`)
+  return [...sums.values()]
+    .flatMap(([first, ...others]) => (first === undefined ? [] : others.reduce<Sold>(sumOf, first)))
+    .toSorted((a, b) => b.totalMinor - a.totalMinor || b.units - a.units || a.productId - b.productId)
+}
+
+function sumOf({ productId, currency, ...one }: Sold, other: Sold): Sold {
+  return {
+    productId,
+    currency,
+    units: one.units + other.units,
+    refundedUnits: one.refundedUnits + other.refundedUnits,
+    totalMinor: one.totalMinor + other.totalMinor
+  }
+}
