@@ -10,7 +10,7 @@ import { deriveKeys, loadSecret } from './platform/crypto/secrets.ts'
 import type { Keys } from './platform/crypto/secrets.ts'
 import { openDatabase } from './platform/db/database.ts'
 import type { Db } from './platform/db/database.ts'
-import { migrationStatus, newerDatabase } from './platform/db/migrate.ts'
+import { assertOwnMigrations, migrationStatus } from './platform/db/migrate.ts'
 import { isDamage } from './platform/db/storage-errors.ts'
 import { openRateLimiter } from './platform/limits.ts'
 import { createLogger, describeError } from './platform/log.ts'
@@ -190,8 +190,9 @@ export function databaseFile(config: Pick<Config, 'dataDir'>): string {
 }
 
 function assertMigrated(db: Db): void {
-  const { pending, newer } = migrationStatus(db)
-  if (newer) throw newerDatabase()
+  const status = migrationStatus(db)
+  assertOwnMigrations(status)
+  const { pending } = status
   if (pending.length > 0) {
     throw new AppError('CONFLICT', `${pending.length} migrations are pending: run "shopstead migrate" first.`)
   }

@@ -1,5 +1,5 @@
 import type { ShopCommand } from './command.ts'
-import { fileMigrationStatus } from '../platform/db/migrate.ts'
+import { fileMigrationStatus, otherPrograms } from '../platform/db/migrate.ts'
 import type { Answer } from './output.ts'
 import { showProgress } from './progress.ts'
 import { addCommand, openApp, runsOnFiles } from './run.ts'
@@ -38,14 +38,14 @@ async function migrate(work: FileWork<object>): Promise<Answer> {
 
 async function tell({ config }: FileWork<object>): Promise<Answer> {
   const { databaseFile } = await import('../app.ts')
-  const { version, applied, pending, newer } = fileMigrationStatus(databaseFile(config))
+  const { version, applied, pending, other } = fileMigrationStatus(databaseFile(config))
   return {
     json: { version, applied, pending },
     human: [
       `Database at ${version ?? 'no version yet'}.`,
-      newer
-        ? 'A newer version of Shopstead migrated this database.'
-        : `${applied.length} applied, ${pending.length} pending.`
+      other === null
+        ? `${applied.length} applied, ${pending.length} pending.`
+        : `${otherPrograms[other].problem}. ${otherPrograms[other].advice}`
     ]
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Makes the golden database of the current schema version: the demo shop, and a row in each table that it leaves empty.
- * Run once for each new migration, before anything else changes: node test/golden/make.ts. A golden database that is
- * there stays as it is for ever; it stands for the shops that were running on that version.
+ * Run it once for each new migration, before anything else changes: node test/golden/make.ts. An existing golden database
+ * never changes; it stands for the shops that run on that version.
  */
 import crypto from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

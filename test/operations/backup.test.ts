@@ -176,6 +176,10 @@ describe('a damaged backup', () => {
       [
         `INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('', 9000000000000)`,
         'a newer Shopstead made it, and only that version can verify it.'
+      ],
+      [
+        `INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('', 1795176994781)`,
+        'a Shopstead from before version 1.0.0 made it, and this version cannot migrate it: begin with a new data folder.'
       ]
     ]
     for (const [sql, refusal] of spoils) {

@@ -50,7 +50,6 @@ describe('shopstead health', () => {
         'stuck orders',
         'undelivered mail',
         'undelivered events',
-        'duplicate accounts',
         'backups'
       ])
     )

@@ -1,11 +1,11 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
 import { openDatabase } from '../../src/platform/db/database.ts'
 import type { Db } from '../../src/platform/db/database.ts'
-import { journal, migrateDatabase } from '../../src/platform/db/migrate.ts'
+import { journal } from '../../src/platform/db/migrate.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const ours = 'src/platform/db/migrations'
@@ -21,16 +21,32 @@ export function golden(tag: string): { db: Db; dataDir: string } {
   return { db, dataDir }
 }
 
+/** The tag of the migration that a test adds. */
+export const another = '9999_another'
+
 /** A folder with our migrations and one more after them. */
 export function withAnother(sql: string): string {
   const folder = join(temporaryFolder(), 'migrations')
   cpSync(ours, folder, { recursive: true })
+  addAnother(folder, sql)
+  return folder
+}
+
+/** A copy of the program with one more migration. */
+export function programWithAnother(sql: string): string {
+  const copy = temporaryFolder()
+  for (const name of ['bin', 'src', 'package.json']) cpSync(name, join(copy, name), { recursive: true })
+  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
+  addAnother(join(copy, ours), sql)
+  return copy
+}
+
+function addAnother(folder: string, sql: string): void {
   const file = join(folder, 'meta', '_journal.json')
   const meta = JSON.parse(readFileSync(file, 'utf8')) as { entries: object[] }
-  meta.entries.push({ idx: 99, version: '6', when: Date.UTC(2100, 0, 1), tag: '9999_another', breakpoints: true })
+  meta.entries.push({ idx: 99, version: '6', when: Date.UTC(2100, 0, 1), tag: another, breakpoints: true })
   writeFileSync(file, JSON.stringify(meta))
-  writeFileSync(join(folder, '9999_another.sql'), sql)
-  return folder
+  writeFileSync(join(folder, `${another}.sql`), sql)
 }
 
 export type Rows = Record<string, unknown>[]
@@ -49,17 +65,9 @@ export function contentOf(sqlite: Database.Database): Map<string, Rows> {
   )
 }
 
-/** A shop's database that has only the first migration. */
-export function oldShop(): { dataDir: string; db: Db } {
-  const dataDir = join(temporaryFolder(), 'data')
-  mkdirSync(dataDir)
-  const folder = join(temporaryFolder(), 'migrations')
-  cpSync(ours, folder, { recursive: true })
-  const file = join(folder, 'meta', '_journal.json')
-  const meta = JSON.parse(readFileSync(file, 'utf8')) as { entries: object[] }
-  writeFileSync(file, JSON.stringify({ ...meta, entries: meta.entries.slice(0, 1) }))
-  const db = openDatabase(join(dataDir, 'shopstead.db'))
-  migrateDatabase(db, folder)
-  onTestFinished(() => void db.sqlite.close())
-  return { dataDir, db }
+/** A database of the shops that ran before the baseline: their migrations are older than any of this program. */
+export function shopBeforeBaseline(): { db: Db; dataDir: string } {
+  const { db, dataDir } = golden(newest)
+  db.sqlite.exec('UPDATE __drizzle_migrations SET created_at = 1795176994781')
+  return { db, dataDir }
 }

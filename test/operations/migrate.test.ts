@@ -1,13 +1,12 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { compareSchema } from '../../src/operations/backup/compare-schema.ts'
 import { journal, migrateDatabase, migrationStatus } from '../../src/platform/db/migrate.ts'
-import { findProducts } from '../../src/shop/catalog/search/find-products.ts'
 import { shopstead } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { wrongTotals } from '../support/wrong-totals.ts'
-import { contentOf, golden, goldenFolder, newest, oldShop, withAnother } from './migrate-support.ts'
+import { another, contentOf, golden, goldenFolder, newest, shopBeforeBaseline, withAnother } from './migrate-support.ts'
 import type { Rows } from './migrate-support.ts'
 
 /** The rows of `before` that are missing or changed in `after`; columns and tables may be new. */
@@ -36,22 +35,10 @@ describe('a golden database', () => {
     const { db } = golden(tag)
     const before = contentOf(db.sqlite)
     expect(compareSchema(db.sqlite)).toEqual({ problem: undefined, additions: [] })
-    expect(migrateDatabase(db)).toMatchObject({ version: newest, pending: [], newer: false })
+    expect(migrateDatabase(db)).toMatchObject({ version: newest, pending: [], other: null })
     expect(lostRows(before, contentOf(db.sqlite))).toEqual([])
     expect(compareSchema(db.sqlite)).toEqual({ problem: undefined, additions: [] })
     expect(wrongTotals(db.sqlite)).toEqual([])
-  })
-
-  it('has a search index after the migration that creates it, like one that imports have filled', () => {
-    const [migrated, filled] = ['0010_unpaid-guests', '0011_product-search'].map((tag) => golden(tag).db)
-    if (migrated === undefined || filled === undefined) throw new Error('A golden database is missing.')
-    for (const db of [migrated, filled]) migrateDatabase(db)
-    for (const text of [undefined, 'lantern', 'lantren', 'wool', 'LAMP', '%', 'a_b'])
-      for (const literal of [true, false]) {
-        const query = { text, literal, page: 1, perPage: 100 }
-        expect(findProducts(migrated, query, 0)).toEqual(findProducts(filled, query, 0))
-      }
-    expect(findProducts(migrated, { text: 'lantren', page: 1, perPage: 1 }, 0).total).toBeGreaterThan(0)
   })
 
   it('keeps the children of a table that a migration rebuilds', () => {
@@ -71,7 +58,7 @@ describe('a golden database', () => {
         'ALTER TABLE users ADD COLUMN nickname text;'
       ].join('--> statement-breakpoint\n')
     )
-    expect(migrateDatabase(db, folder)).toMatchObject({ applied: ['9999_another'] })
+    expect(migrateDatabase(db, folder)).toMatchObject({ applied: [another] })
     expect(lostRows(before, contentOf(db.sqlite))).toEqual([])
     expect(db.sqlite.pragma('foreign_keys', { simple: true })).toBe(1)
   })
@@ -100,41 +87,22 @@ describe('a failed migration leaves the database as it was', () => {
   })
 })
 
+const moveAway = 'this version cannot migrate it: move the data folder away'
+
 describe('shopstead migrate', () => {
-  const pending = journal()
-    .slice(1)
-    .map(({ tag }) => tag)
-
-  it('copies a database that holds rows before it changes it', async () => {
-    const { dataDir, db } = oldShop()
-    db.sqlite.exec(`INSERT INTO settings (key, value, updated_at) VALUES ('shop.name', '"Old"', 0)`)
-    expect(await shopstead(dataDir, ['serve', '--json'])).toMatchObject({
-      code: 1,
-      json: { error: { code: 'CONFLICT', message: expect.stringContaining('shopstead migrate') } }
-    })
-    const migrated = await shopstead<{ snapshot: string }>(dataDir, ['migrate', '--json'])
-    expect(migrated).toMatchObject({ code: 0, json: { version: newest, applied: pending, pending: [] } })
-    const { json, code } = await shopstead(dataDir, ['backup', 'verify', migrated.json.snapshot, '--json'])
-    expect({ code, json }).toMatchObject({ code: 0, json: { verified: true, counts: { settings: 1 } } })
-    expect(migrated.json.snapshot).toMatch(/before-migration\.db$/)
-  })
-
-  it('copies no database that is empty or up to date', async () => {
-    const { dataDir } = oldShop()
-    expect((await shopstead(dataDir, ['migrate', '--json'])).json).toMatchObject({
-      applied: pending,
-      snapshot: null
-    })
+  it('makes no backup of a database that is empty or up to date', async () => {
+    const dataDir = temporaryFolder()
+    const tags = journal().map(({ tag }) => tag)
+    expect((await shopstead(dataDir, ['migrate', '--json'])).json).toMatchObject({ applied: tags, snapshot: null })
     expect((await shopstead(dataDir, ['migrate', '--json'])).json).toMatchObject({ applied: [], snapshot: null })
     expect(existsSync(join(dataDir, 'backups'))).toBe(false)
   })
 
-  it('prints with --status what is pending, and writes nothing', async () => {
-    const { dataDir } = oldShop()
-    const status = { version: journal()[0]?.tag, applied: [journal()[0]?.tag], pending }
-    expect((await shopstead(dataDir, ['migrate', '--status', '--json'])).json).toEqual(status)
+  it('writes nothing with --status', async () => {
     const nowhere = join(temporaryFolder(), 'data')
-    expect((await shopstead(nowhere, ['migrate', '--status', '--json'])).json).toMatchObject({ version: null })
+    const pending = journal().map(({ tag }) => tag)
+    const status = { version: null, applied: [], pending }
+    expect((await shopstead(nowhere, ['migrate', '--status', '--json'])).json).toEqual(status)
     expect(existsSync(nowhere)).toBe(false)
   })
 
@@ -147,5 +115,30 @@ describe('shopstead migrate', () => {
       expect(stderr.trim().split('\n')).toHaveLength(1)
       expect(stderr).toContain('newer Shopstead')
     }
+  })
+
+  it.each([['migrate'], ['serve'], ['dev', '--port', '0'], ['orders', 'list']])(
+    'refuses a database from before the baseline with one line: %s',
+    async (...command) => {
+      const { dataDir, db } = shopBeforeBaseline()
+      const before = contentOf(db.sqlite)
+      const { code, stderr } = await shopstead(dataDir, command)
+      expect({ code, stderr: stderr.trim() }).toEqual({ code: 1, stderr: expect.stringContaining(moveAway) })
+      expect(stderr.trim().split('\n')).toHaveLength(1)
+      expect(contentOf(db.sqlite)).toEqual(before)
+    }
+  )
+
+  it('reports a database from before the baseline in its status and in health', async () => {
+    const { dataDir } = shopBeforeBaseline()
+    writeFileSync(join(dataDir, 'secret.key'), 'k'.repeat(43), { mode: 0o600 })
+    expect((await shopstead(dataDir, ['migrate', '--status'])).stdout).toContain('before version 1.0.0')
+    const { json } = await shopstead<{ checks: object[] }>(dataDir, ['health', '--json'])
+    expect(json.checks).toContainEqual({
+      name: 'migrations',
+      status: 'failed',
+      message: expect.stringContaining('before version 1.0.0'),
+      advice: expect.stringContaining('Move the data folder away')
+    })
   })
 })

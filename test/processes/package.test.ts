@@ -81,7 +81,7 @@ describe('the package', () => {
         'dist/THIRD-PARTY-NOTICES.txt',
         'dist/starters/next/app/layout.tsx',
         'dist/starters/plain/server.ts',
-        'dist/platform/db/migrations/0000_tables.sql',
+        'dist/platform/db/migrations/0000_baseline.sql',
         'dist/platform/db/migrations/meta/_journal.json',
         'docs/operating.md',
         'seeds/demo/catalogue.json'

@@ -1,8 +1,15 @@
 import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
 import type { Ran } from './command-line.ts'
 
-type Options = { env?: Record<string, string>; uid?: number; input?: string }
+type Options = {
+  env?: Record<string, string>
+  uid?: number
+  input?: string
+  /** The folder of the program, if it is not this checkout. */
+  program?: string
+}
 
 /** Starts `shopstead ARGS` on a data folder in its own process, without the environment variables of the test runner. */
 export function spawnShopstead(
@@ -21,7 +28,7 @@ export function spawnShopstead(
 export function runShopstead<Json = Record<string, unknown>>(
   dataDir: string,
   args: readonly string[],
-  { env = {}, uid, input = '' }: Options = {}
+  { env = {}, uid, input = '', program = '.' }: Options = {}
 ): Promise<Ran<Json>> {
   const options = {
     env: { ...plainEnvironment(), ...env },
@@ -29,7 +36,7 @@ export function runShopstead<Json = Record<string, unknown>>(
     ...(uid === undefined ? {} : { uid })
   }
   const { promise, resolve } = Promise.withResolvers<Ran<Json>>()
-  const argv = ['bin/shopstead.js', ...args, '--data-dir', dataDir]
+  const argv = [join(program, 'bin/shopstead.js'), ...args, '--data-dir', dataDir]
   const child = execFile(process.execPath, argv, options, (error, stdout, stderr) => {
     const json = (args.includes('--json') ? JSON.parse(stdout || 'null') : {}) as Json
     resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr, json })

@@ -63,7 +63,7 @@ function copyShop(app: App, kind: BackupKind, onStep?: OnStep): Promise<Inspecte
  * go back after a migration that succeeded; a migration that fails rolls back by itself. No server runs meanwhile: an
  * older one would use tables that are no longer the same.
  *
- * @throws AppError CONFLICT while a server runs, when the database is newer than the program, or a migration fails
+ * @throws AppError CONFLICT while a server runs, when another program migrated the database, or a migration fails
  */
 export async function migrateShop(app: App, onStep?: OnStep): Promise<MigrationStatus & { snapshot: string | null }> {
   if (migrationStatus(app.db).pending.length === 0) return { ...migrateDatabase(app.db), snapshot: null }
@@ -77,8 +77,8 @@ export async function migrateShop(app: App, onStep?: OnStep): Promise<MigrationS
 
 async function migrateAlone(app: App, onStep?: OnStep): Promise<MigrationStatus & { snapshot: string | null }> {
   const { db, config } = app
-  const { pending, newer } = migrationStatus(db)
-  const wanted = pending.length > 0 && !newer && hasRows(db)
+  const { pending, other } = migrationStatus(db)
+  const wanted = pending.length > 0 && other === null && hasRows(db)
   const snapshot = wanted
     ? await createBackup({
         db,

@@ -14,8 +14,8 @@ export type SchemaComparison = { problem: string | undefined; additions: string[
  * keys), and unique, partial and expression indexes can do so.
  */
 export function compareSchema(sqlite: Database.Database): SchemaComparison {
-  const { applied, newer } = migrationStatus({ sqlite })
-  if (newer) return wrong('a newer Shopstead made it, and only that version can verify it')
+  const { applied, other } = migrationStatus({ sqlite })
+  if (other !== null) return wrong(madeBy[other])
   const actual = byName(schemaOf({ sqlite }))
   const expected = byName(schemaAfter(applied))
   const additions: string[] = []
@@ -28,6 +28,12 @@ export function compareSchema(sqlite: Database.Database): SchemaComparison {
   }
   const missing = [...expected.keys()].find((name) => !actual.has(name))
   return missing === undefined ? { problem: undefined, additions } : wrong(`it lacks the ${missing}`)
+}
+
+const madeBy = {
+  newer: 'a newer Shopstead made it, and only that version can verify it',
+  older:
+    'a Shopstead from before version 1.0.0 made it, and this version cannot migrate it: begin with a new data folder'
 }
 
 function wrong(problem: string): SchemaComparison {

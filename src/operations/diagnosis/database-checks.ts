@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import type { App } from '../../app.ts'
 import { databaseFile } from '../../app.ts'
-import { migrationStatus } from '../../platform/db/migrate.ts'
+import { migrationStatus, otherPrograms } from '../../platform/db/migrate.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import { isBusy, isDamage } from '../../platform/db/storage-errors.ts'
 import { describeError } from '../../platform/log.ts'
@@ -41,12 +41,8 @@ export const databaseChecks: readonly Check[] = [
   {
     name: 'migrations',
     run({ db }) {
-      const { version, pending, newer } = migrationStatus(db)
-      if (newer)
-        return failed(
-          'A newer version of Shopstead has migrated this database.',
-          'Install that version, or restore a backup from before the upgrade.'
-        )
+      const { version, pending, other } = migrationStatus(db)
+      if (other !== null) return failed(`${otherPrograms[other].problem}.`, otherPrograms[other].advice)
       if (pending.length > 0)
         return failed(`${pending.length} migrations are pending.`, 'Stop the server and run "shopstead migrate".')
       return ok(`Up to date (${version ?? 'no migrations'}).`)

@@ -88,8 +88,8 @@ function checksFor(app: App): readonly Check[] {
 
 function isCurrent({ db }: App): boolean {
   try {
-    const { pending, newer } = migrationStatus(db)
-    return pending.length === 0 && !newer
+    const { pending, other } = migrationStatus(db)
+    return pending.length === 0 && other === null
   } catch {
     // The file is too damaged to read its version. The database checks report the damage.
     return false

@@ -7,7 +7,6 @@ import { toIso } from '../../platform/iso-time.ts'
 import { backupFolder } from '../backup/create.ts'
 import { backupFiles } from '../backup/files.ts'
 import { summarizeBackup } from '../backup/inspect.ts'
-import { findDuplicateAccounts, findUserByEmail } from '../../shop/accounts/find.ts'
 import { overdueOrders } from '../../shop/orders/holds.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { undeliveredTotals } from '../../shop/webhooks/deliveries.ts'
@@ -66,21 +65,8 @@ export const workChecks: readonly Check[] = [
       )
     }
   },
-  { name: 'duplicate accounts', run: checkAccounts },
   { name: 'backups', run: checkBackups }
 ]
-
-function checkAccounts({ db }: App): Finding {
-  const [first, ...others] = findDuplicateAccounts(db)
-  if (first === undefined) return ok('None.')
-  const { id, username, emailKey } = first
-  const oldest = findUserByEmail(db, emailKey)?.id ?? 0
-  const more = others.length === 0 ? '' : ` ${others.length} more accounts have the same problem.`
-  return warning(
-    `Accounts ${oldest} and ${id} have one mailbox. Its email logs in to account ${oldest}.${more}`,
-    `Account ${id} logs in with the username ${username}. Keep one of the two: "shopstead users erase ${id}".`
-  )
-}
 
 function checkBackups({ config, db, clock }: App): Finding {
   const schedule = setting(db, 'backup.schedule')

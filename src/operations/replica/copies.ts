@@ -117,10 +117,10 @@ function leaveWal(file: string): void {
 export function openCopy(config: Config, copy: Copy, log: Logger): App {
   const app = createApp({ ...config, dataDir: copy.folder, secret: randomToken() }, { database: 'readonly' }, { log })
   try {
-    const { pending, newer } = migrationStatus(app.db)
-    if (newer)
+    const { pending, other } = migrationStatus(app.db)
+    if (other === 'newer')
       throw new AppError('CONFLICT', 'A newer version of Shopstead runs on the first machine. Upgrade this one.')
-    if (pending.length > 0)
+    if (other === 'older' || pending.length > 0)
       throw new AppError('CONFLICT', 'An older version of Shopstead runs on the first machine. Upgrade that one.')
     return app
   } catch (error) {

@@ -14,9 +14,21 @@ export type MigrationStatus = {
   version: string | null
   applied: string[]
   pending: string[]
-  /** True when a newer program than this one has migrated the database. */
-  newer: boolean
+  /** Which other program migrated the database, when it has migrations that this one does not know. */
+  other: keyof typeof otherPrograms | null
 }
+
+/** What is wrong with a database that another program migrated, and what the operator does about it. */
+export const otherPrograms = {
+  newer: {
+    problem: 'A newer Shopstead has migrated this database',
+    advice: 'Install that version, or restore a backup from before the upgrade.'
+  },
+  older: {
+    problem: 'A Shopstead from before version 1.0.0 made this database, and this version cannot migrate it',
+    advice: 'Move the data folder away, and run "shopstead migrate" to begin a new one.'
+  }
+} as const
 
 const migrationsFolder = (): string => assetPath('platform', 'db', 'migrations')
 
@@ -24,14 +36,21 @@ const migrationsFolder = (): string => assetPath('platform', 'db', 'migrations')
 export function migrationStatus(db: Pick<Db, 'sqlite'>, folder: string = migrationsFolder()): MigrationStatus {
   const entries = journal(folder)
   const times = new Set(appliedTimes(db))
+  const known = new Set(entries.map((entry) => entry.when))
+  const unknown = [...times].filter((time) => !known.has(time))
   const applied = entries.filter((entry) => times.has(entry.when)).map((entry) => entry.tag)
   const pending = entries.filter((entry) => !times.has(entry.when)).map((entry) => entry.tag)
-  return { version: applied.at(-1) ?? null, applied, pending, newer: times.size > applied.length }
+  return { version: applied.at(-1) ?? null, applied, pending, other: otherProgram(unknown, entries[0]?.when ?? 0) }
+}
+
+function otherProgram(unknown: readonly number[], baseline: number): MigrationStatus['other'] {
+  if (unknown.length === 0) return null
+  return unknown.some((time) => time > baseline) ? 'newer' : 'older'
 }
 
 /** The same of a database file. It creates nothing: if there is no file, all migrations are pending. */
 export function fileMigrationStatus(file: string): MigrationStatus {
-  if (!existsSync(file)) return { version: null, applied: [], pending: journal().map(({ tag }) => tag), newer: false }
+  if (!existsSync(file)) return { version: null, applied: [], pending: journal().map(({ tag }) => tag), other: null }
   const db = openDatabase(file, { mustExist: true })
   try {
     return migrationStatus(db)
@@ -61,7 +80,7 @@ function appliedTimes(db: Pick<Db, 'sqlite'>): number[] {
  * applied one. Foreign keys are off during the migration, so that rebuilding a table does not delete its child rows;
  * SQLite allows that switch only outside a transaction.
  *
- * @throws AppError CONFLICT when the database is newer than the program, or a migration fails
+ * @throws AppError CONFLICT when another program migrated the database, or a migration fails
  */
 export function migrateDatabase(db: Db, folder: string = migrationsFolder()): MigrationStatus {
   db.sqlite.pragma('foreign_keys = OFF')
@@ -69,7 +88,7 @@ export function migrateDatabase(db: Db, folder: string = migrationsFolder()): Mi
     return write(db, () => {
       // Read again under the lock: another process may have migrated the database.
       const before = migrationStatus(db, folder)
-      if (before.newer) throw newerDatabase()
+      assertOwnMigrations(before)
       if (before.pending.length === 0) return { ...before, applied: [] }
       for (const migration of journal(folder)) {
         if (before.pending.includes(migration.tag)) apply(db, folder, migration)
@@ -146,10 +165,9 @@ export function hasRows(db: Db): boolean {
   return tables.some((name) => db.sqlite.prepare(`SELECT 1 FROM "${name}" LIMIT 1`).get() !== undefined)
 }
 
-/** CONFLICT for a database that a newer program has migrated. */
-export function newerDatabase(): AppError {
-  return new AppError(
-    'CONFLICT',
-    'A newer Shopstead has migrated this database: install that version, or restore a backup from before the upgrade.'
-  )
+/** @throws AppError CONFLICT for a database that a newer program, or one from before version 1.0.0, has migrated */
+export function assertOwnMigrations({ other }: Pick<MigrationStatus, 'other'>): void {
+  if (other === null) return
+  const { problem, advice } = otherPrograms[other]
+  throw new AppError('CONFLICT', `${problem}: ${advice.charAt(0).toLowerCase()}${advice.slice(1)}`)
 }

@@ -1,4 +1,4 @@
-import { asc, eq, like, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { rowStatement, statement } from '../../platform/db/statements.ts'
@@ -51,17 +51,6 @@ export function getUser(db: Db, emailOrId: string | number): UserRow {
   const user = /^\d{1,15}$/.test(text) ? findUserById(db, Number(text)) : findUserByEmail(db, text)
   if (user === undefined) throw new AppError('NOT_FOUND', 'There is no account with this email or id.')
   return user
-}
-
-/** Accounts whose mailbox an older account has: a migration found them, and no login finds them by email. */
-export function findDuplicateAccounts(db: Db): Pick<UserRow, 'id' | 'username' | 'emailKey'>[] {
-  return db.orm
-    .select({ id: users.id, username: users.username, email: users.email })
-    .from(users)
-    .where(like(users.emailKey, 'duplicate %'))
-    .orderBy(asc(users.id))
-    .all()
-    .map(({ id, username, email }) => ({ id, username, emailKey: emailKey(email) }))
 }
 
 /** The custom profile of the registration; undefined for an account without one. */

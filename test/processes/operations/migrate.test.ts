@@ -2,7 +2,15 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { journal } from '../../../src/platform/db/migrate.ts'
-import { contentOf, golden, newest, oldShop, withAnother } from '../../operations/migrate-support.ts'
+import {
+  another,
+  contentOf,
+  golden,
+  newest,
+  programWithAnother,
+  withAnother
+} from '../../operations/migrate-support.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { exitOf, runShopstead } from '../../support/command-process.ts'
 
 describe('a migration', () => {
@@ -30,13 +38,27 @@ describe('a migration', () => {
   })
 
   it('is applied once when two processes run it at once', async () => {
-    const { dataDir } = oldShop()
+    const dataDir = temporaryFolder()
     const both = await Promise.all([1, 2].map(() => runShopstead(dataDir, ['migrate', '--json'])))
     expect(both.map(({ code }) => code)).toEqual([0, 0])
-    expect(both.flatMap(({ json }) => json['applied'])).toEqual(
-      journal()
-        .slice(1)
-        .map(({ tag }) => tag)
-    )
+    expect(both.flatMap(({ json }) => json['applied'])).toEqual(journal().map(({ tag }) => tag))
+  })
+
+  it('of a newer version is asked for by serve and applied after a backup by migrate', async () => {
+    const { dataDir } = golden(newest)
+    const program = programWithAnother('ALTER TABLE users ADD COLUMN nickname text;')
+    const run = <Json>(...args: string[]) =>
+      runShopstead<Json>(dataDir, [...args, '--json'], { program, env: { SHOPSTEAD_ENV: 'test' } })
+    const status = { version: newest, applied: journal().map(({ tag }) => tag), pending: [another] }
+    expect((await run('migrate', '--status')).json).toEqual(status)
+    expect(await run('serve')).toMatchObject({
+      code: 1,
+      json: { error: { code: 'CONFLICT', message: expect.stringContaining('shopstead migrate') } }
+    })
+    const migrated = await run<{ snapshot: string }>('migrate')
+    expect(migrated).toMatchObject({ code: 0, json: { version: another, applied: [another], pending: [] } })
+    expect(migrated.json.snapshot).toMatch(/before-migration\.db$/)
+    const { json, code } = await runShopstead(dataDir, ['backup', 'verify', migrated.json.snapshot, '--json'])
+    expect({ code, json }).toMatchObject({ code: 0, json: { verified: true, counts: { settings: 1 } } })
   })
 })

@@ -1,1 +1,0 @@
-ALTER TABLE `gateway_subscriptions` ADD `reported_try` text;

@@ -1,1 +1,0 @@
-ALTER TABLE `order_holders` ADD `cart_key` text;

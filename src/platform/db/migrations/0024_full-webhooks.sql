@@ -1,1 +1,0 @@
-ALTER TABLE `webhook_endpoints` ADD `full` integer DEFAULT false NOT NULL;

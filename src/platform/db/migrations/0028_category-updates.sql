@@ -1,1 +1,0 @@
-ALTER TABLE `categories` ADD `updated_to` integer;
