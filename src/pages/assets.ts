@@ -15,13 +15,8 @@ const entries = {
   product: 'product.js',
   cart: 'cart.js',
   thanks: 'thanks.js',
-  login: 'login.js',
-  register: 'register.js',
-  forgot: 'forgot.js',
-  account: 'account.js',
-  orders: 'orders.js',
-  order: 'order.js',
-  referrals: 'referrals.js',
+  shell: 'shell.js',
+  'copy-link': 'copy-link.js',
   'texts-en': '../storefront/texts/scripts-en.ts',
   'texts-de': '../storefront/texts/scripts-de.ts'
 } as const

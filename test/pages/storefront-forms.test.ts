@@ -174,31 +174,118 @@ describe('without script', () => {
 
   it('a customer sees orders, changes the profile and the password, and logs out', async () => {
     const { send, cookies } = browser()
-    expect(await send('/account/plain')).toMatchObject({ status: 303, location: '/login?next=%2Faccount%2Fplain' })
+    expect(await send('/account')).toMatchObject({ status: 303, location: '/login?next=%2Faccount' })
+    expect((await send('/login?next=%2Faccount')).text).toMatch(/<h1>Please log in<[\s\S]*\/register\?next=%2Faccount/)
     const ada = { displayName: 'Ada', email: 'ada2@example.com', acceptTerms: 'on', password: 'tidal-basalt-93' }
     await send('/register', ada)
-    for (const path of ['/account', '/orders', '/orders/1'])
-      expect((await send(path)).text).toContain(`http-equiv="refresh" content="0; url=${path}/plain"`)
-    expect((await send('/orders/plain')).text).toContain('Your orders will appear here.')
+    expect((await send('/orders')).text).toContain('Your orders will appear here.')
     await send('/cart', { slug: 'p1', quantity: '1' })
     const paid = await send('/cart/plain', { pay: '1' })
     const [, token = ''] = /\/checkout\/([\w-]+)/.exec(paid.location ?? '') ?? []
-    const [, id = ''] = /href="\/orders\/(\d+)\/plain">Order \d+/.exec((await send('/orders/plain')).text) ?? []
-    expect(await send(`/orders/${id}/plain`)).toMatchObject({ status: 303, location: `/checkout/done/${token}` })
-    expect((await send('/orders/999999/plain')).status).toBe(404)
-    const saved = await send('/account/plain', { action: 'profile', displayName: 'Ada Q', lastName: 'Quill' })
-    expect(saved.location).toBe('/account/plain?done=profile')
-    expect((await send('/account/plain')).text).toMatch(/Hello, Ada Q[\s\S]*value="Quill"/)
-    const wrong = await send('/account/plain', {
+    const [, id = ''] = /href="\/orders\/(\d+)">Order \d+/.exec((await send('/orders')).text) ?? []
+    const order = await send(`/orders/${id}`)
+    expect([order.status, order.text]).toEqual([200, expect.stringContaining(`/checkout/${token}`)])
+    expect((await send('/orders/999999')).status).toBe(404)
+    const saved = await send('/account', { action: 'profile', displayName: 'Ada Q', lastName: 'Quill' })
+    expect(saved.location).toBe('/account?done=profile#on-profile')
+    expect((await send('/account?done=profile')).text).toMatch(
+      /Hello, Ada Q[\s\S]*value="Quill"[\s\S]*role="status"[^>]*>Saved\./
+    )
+    const refused = await send('/account', { action: 'profile', displayName: '', billingEmail: 'no <b>' })
+    expect([refused.status, refused.text]).toEqual([
+      422,
+      expect.stringMatching(/id="displayName-error"[\s\S]*value="no &lt;b&gt;"[\s\S]*id="billingEmail-error"/)
+    ])
+    const wrong = await send('/account', {
       action: 'password',
       currentPassword: 'no',
       newPassword: 'granite-otter-5'
     })
-    expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('This is not your current password.')])
+    expect([wrong.status, wrong.text]).toEqual([
+      422,
+      expect.stringMatching(/id="currentPassword-error">This is not your current password\./)
+    ])
     const change = { action: 'password', currentPassword: ada.password, newPassword: 'granite-otter-5' }
-    expect((await send('/account/plain', change)).location).toBe('/account/plain?done=password')
-    expect((await send('/account/plain', { action: 'logout' })).location).toBe('/')
-    expect([cookies.get('shopstead_session') ?? '', (await send('/orders/plain')).status]).toEqual(['', 303])
+    expect((await send('/account', change)).location).toBe('/account?done=password#on-password')
+    expect((await send('/account', { action: 'logout' })).location).toBe('/')
+    expect([cookies.get('shopstead_session') ?? '', (await send('/orders')).status]).toEqual(['', 303])
+  })
+
+  it('a customer stores and removes an address by the rules of its country', async () => {
+    const { send } = browser()
+    await send('/register', {
+      displayName: 'Ida',
+      email: 'ida@example.com',
+      acceptTerms: 'on',
+      password: 'tidal-basalt-93'
+    })
+    const typed = { country: 'US', address1: 'Front <b>', city: 'Oakland', state: 'CA', postcode: '12' }
+    const shown = await send('/account', { action: 'country', ...typed })
+    expect([shown.status, shown.text]).toEqual([200, expect.stringMatching(/value="Front &lt;b&gt;"[\s\S]*ZIP code/)])
+    expect(shown.text).not.toContain('postcode-error')
+    const wrong = await send('/account', { action: 'address', ...typed })
+    expect([wrong.status, wrong.text]).toEqual([
+      422,
+      expect.stringMatching(/value="Front &lt;b&gt;"[\s\S]*id="postcode-error">Please enter the ZIP code/)
+    ])
+    const saved = await send('/account', { action: 'address', ...typed, postcode: '94607' })
+    expect(saved.location).toBe('/account?done=address#on-address')
+    expect((await send('/account?done=address')).text).toMatch(
+      /value="94607"[\s\S]*Your next order starts with this address/
+    )
+    await send('/account', { action: 'address.remove' })
+    expect((await send('/account')).text).not.toMatch(/94607|Remove the address/)
+  })
+
+  it('an order that is ordered again fills the cart once, however often its page is loaded', async () => {
+    const { send, cookies } = browser()
+    await send('/register', {
+      displayName: 'Bo',
+      email: 'bo@example.com',
+      acceptTerms: 'on',
+      password: 'tidal-basalt-93'
+    })
+    await send('/cart', { slug: 'p3', quantity: '2' })
+    await send('/cart/plain', { pay: '1' })
+    const [, id = ''] = /href="\/orders\/(\d+)">/.exec((await send('/orders')).text) ?? []
+    expect((await send(`/orders/${id}`)).text).toMatch(/Cancel the order(?![\s\S]*Order again)/)
+    expect((await send(`/orders/${id}`, { action: 'cancel' })).location).toBe(`/orders/${id}`)
+    expect((await send(`/orders/${id}`)).text).toMatch(/This order was cancelled[\s\S]*Order again/)
+    cookies.set('shopstead_cart', '')
+    const again = await send(`/orders/${id}`, { action: 'again' })
+    expect([again.location, cookies.get('shopstead_cart')]).toEqual([`/orders/${id}?again=1#again`, '5x2'])
+    for (let times = 0; times < 2; times += 1)
+      expect((await send(`/orders/${id}?again=1`)).text).toMatch(/Your cart has these items now(?![\s\S]*Order again)/)
+    expect(cookies.get('shopstead_cart')).toBe('5x2')
+    expect(await send('/orders/999999', { action: 'again' })).toMatchObject({ status: 404 })
+    expect(await browser().send(`/orders/${id}`, { action: 'cancel' })).toMatchObject({ status: 303 })
+  })
+
+  it('a customer pages through the orders', async () => {
+    const { send } = browser()
+    await send('/register', {
+      displayName: 'Max',
+      email: 'max@example.com',
+      acceptTerms: 'on',
+      password: 'tidal-basalt-93'
+    })
+    const { id: userId } = shop.app.db.sqlite.prepare("SELECT id FROM users WHERE email = 'max@example.com'").get() as {
+      id: number
+    }
+    for (let index = 0; index < 12; index += 1)
+      shop.app.db.sqlite
+        .prepare(
+          `INSERT INTO orders (user_id, status, currency, subtotal_minor, discount_minor, total_minor, strategy, contact,
+             public_token, created_at, updated_at)
+           VALUES (?, 'cancelled', 'EUR', 200, 0, 200, 'redirect_to_store', '{}', ?, ?, ?)`
+        )
+        .run(userId, `paged-${index}`, index, index)
+    const [first, second] = [(await send('/orders')).text, (await send('/orders?page=2')).text]
+    expect([first.match(/<article/g)?.length, second.match(/<article/g)?.length]).toEqual([10, 2])
+    expect(first).toMatch(/rel="next" href="\/orders\?page=2">Older orders/)
+    expect(second).toMatch(/rel="prev" href="\/orders\?page=1">Newer orders/)
+    expect((await send('/orders?page=99')).location).toBe('/orders?page=2')
+    expect((await send('/orders?page=x')).text).toBe(first)
   })
 
   it('the cart is emptied when its order is paid, and not by a later visit', async () => {
@@ -229,7 +316,9 @@ describe('without script', () => {
       '/login',
       '/register',
       '/forgot-password',
-      '/account/plain'
+      '/account',
+      '/orders/1',
+      '/referrals'
     ])
       expect([path, (await send(path, { slug: 'p0' }, foreign)).status]).toEqual([path, 403])
     expect(cookies.size).toBe(0)

@@ -1,25 +1,20 @@
-import { h } from './dom.js'
-import { t } from './texts.js'
+import { findAll } from './dom.js'
+import './shell.js'
 
-/** A link with a button that copies it. Without permission for the clipboard, it selects the link. */
-export function copyLink(link) {
-  const field = h('input', { id: 'own-link', value: link, readonly: true })
-  const news = h('span', { role: 'status' })
-  const button = h('button', { type: 'button', class: 'quiet' }, t('affiliate.copy'))
+/** A button that copies the text of a field. Without permission for the clipboard, it selects it. */
+for (const button of findAll('[data-copy]')) {
+  const { copy, copied, selected } = button.dataset
+  const field = document.getElementById(copy ?? '')
+  const news = button.parentElement?.querySelector('[role=status]')
+  if (!(field instanceof HTMLInputElement) || !news) continue
+  button.hidden = false
   button.addEventListener('click', async () => {
     try {
-      await navigator.clipboard.writeText(link)
-      news.textContent = t('affiliate.copied')
+      await navigator.clipboard.writeText(field.value)
+      news.textContent = copied ?? ''
     } catch {
       field.select()
-      news.textContent = t('affiliate.selected')
+      news.textContent = selected ?? ''
     }
   })
-  return h(
-    'div',
-    { class: 'field' },
-    h('label', { for: 'own-link' }, t('affiliate.link')),
-    field,
-    h('p', { class: 'actions' }, button, ' ', news)
-  )
 }

@@ -124,24 +124,3 @@ function setPlaced(token: string, { publicUrl }: Visit['site']): string {
   const age = token === '' ? 0 : 2_592_000
   return `${placedCookie}=${token}; Path=/thanks; Max-Age=${age}; HttpOnly; SameSite=Lax${secure}`
 }
-
-/** Logs in without script. */
-export async function logIn(visit: Visit): Promise<Shown> {
-  const form = await visit.form()
-  const [email, password] = [form.get('email') ?? '', form.get('password') ?? '']
-  const next = ownPathOf(visit.query.get('next'))
-  try {
-    const name = email.includes('@') ? { email } : { username: email }
-    await visit.client.post('/auth/login', { ...name, password, rememberMe: form.has('rememberMe') })
-    return { redirect: next }
-  } catch (error) {
-    if (!(error instanceof ShopError)) throw error
-    const status = error.status === 0 ? 503 : error.status
-    return { status, template: 'login', title: visit.site.t('link.logIn'), data: { error: error.message, email } }
-  }
-}
-
-/** A path of this site; `otherwise` for anything else, such as `//evil.example` or a backslash. */
-export function ownPathOf(next: string | null, otherwise = '/'): string {
-  return next !== null && /^\/(?![/\\])[\x21-\x7e]{0,500}$/.test(next) && !next.includes('\\') ? next : otherwise
-}

@@ -1,6 +1,20 @@
 import type { Site } from './site.ts'
 
 /** An amount in major units as text. */
-export function money(amount: number, { language, currency }: Pick<Site, 'language' | 'currency'>): string {
+export function money(
+  amount: number,
+  { language, currency: own }: Pick<Site, 'language' | 'currency'>,
+  currency = own
+): string {
   return new Intl.NumberFormat(language, { style: 'currency', currency }).format(amount)
+}
+
+/** An amount in minor units as text. */
+export function minorMoney(amountMinor: number, site: Site, currency: string): string {
+  return money(amountMinor / 10 ** site.decimals, site, currency)
+}
+
+/** A percentage such as `12.5 %`. */
+export function percent(number: number, { language }: Site): string {
+  return `${new Intl.NumberFormat(language, { maximumFractionDigits: 4 }).format(number)} %`
 }

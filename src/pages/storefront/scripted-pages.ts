@@ -10,31 +10,6 @@ export function thanks({ site, query }: Visit): ShownPage {
   return { template: 'thanks', title: site.t('yourOrder'), data: { orderPage: orderPageOf(query) } }
 }
 
-export function login({ site }: Visit): ShownPage {
-  return { template: 'login', title: site.t('link.logIn') }
-}
-
-export function registration({ site }: Visit): ShownPage {
-  return { template: 'register', title: site.t('link.register') }
-}
-
-export function forgotPassword({ site }: Visit): ShownPage {
-  return { template: 'forgot', title: site.t('forgot') }
-}
-
-/** Pages without content of their own. */
-export const filledByScript = {
-  account: ({ site }: Visit) => blank(site.t('myAccount'), '/account/plain'),
-  orders: ({ site }: Visit) => blank(site.t('link.orders'), '/orders/plain'),
-  order: ({ site, param }: Visit) => blank(site.t('order.name', { id: param }), `/orders/${param}/plain`),
-  referrals: ({ site }: Visit) => blank(site.t('myReferrals'), null)
-} satisfies Record<string, (visit: Visit) => ShownPage>
-
-/** A page that its script fills. `plain` is its address without script; null if it has none. */
-function blank(title: string, plain: string | null): ShownPage {
-  return { template: 'blank', title, data: { plain } }
-}
-
 /** The page of the order that a buyer comes back with, which needs no script; null without an order. */
 function orderPageOf(query: URLSearchParams): string | null {
   const token = query.get('orderToken') ?? ''

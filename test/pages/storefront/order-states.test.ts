@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { loadAssets } from '../../../src/pages/assets.ts'
 import { orderStates as storefrontStates } from '../../../src/pages/storefront/order-states.ts'
 import { orderStates } from '../../../src/shop/orders/states.ts'
 
@@ -10,9 +9,5 @@ describe('the table of order states', () => {
       { tone, paid, over: released }
     ])
     expect(storefrontStates).toEqual(Object.fromEntries(facts))
-  })
-
-  it.each(['orders', 'thanks', 'order'] as const)('is imported by the script %s of the storefront', (script) => {
-    expect(loadAssets().modulesOf(script)).toContainEqual(expect.stringMatching(/^\/assets\/order-states-/))
   })
 })

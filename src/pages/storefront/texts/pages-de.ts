@@ -15,7 +15,6 @@ const texts: Readonly<Record<keyof typeof en, Text>> = {
   terms: 'AGB',
   privacy: 'Datenschutz',
   imprint: 'Impressum',
-  needsScript: 'Diese Seite braucht JavaScript.',
   missing: 'Seite nicht gefunden',
   missingText: 'Vielleicht ist die Adresse falsch geschrieben, oder die Seite gibt es nicht mehr.',
   missingCategory: 'Diese Kategorie gibt es nicht',
@@ -93,9 +92,6 @@ const texts: Readonly<Record<keyof typeof en, Text>> = {
   haveAlready: 'Ich habe schon ein Konto',
   myAccount: 'Mein Konto',
   myReferrals: 'Meine Empfehlungen',
-  needScriptToo:
-    'JavaScript brauchen: Abos, Downloads, eine neue E-Mail-Adresse, Empfehlungen und das Löschen des Kontos. Schalten Sie es ein, oder schreiben Sie uns.',
-  referralsNeedScript: 'Empfehlungen brauchen JavaScript. Schalten Sie es ein, oder schreiben Sie uns.',
   olderOrders: 'Ältere Bestellungen',
   newerOrders: 'Neuere Bestellungen',
   'chart.title': 'Klicks und Bestellungen nach Tagen',

@@ -12,7 +12,6 @@ const texts = {
   terms: 'Terms',
   privacy: 'Privacy',
   imprint: 'Imprint',
-  needsScript: 'This page needs JavaScript.',
   missing: 'Page not found',
   missingText: 'The address may be mistyped, or the page no longer exists.',
   missingCategory: 'This category does not exist',
@@ -88,9 +87,6 @@ const texts = {
   haveAlready: 'I already have an account',
   myAccount: 'My account',
   myReferrals: 'My referrals',
-  needScriptToo:
-    'These need JavaScript: subscriptions, downloads, a new email, referrals and the deletion of the account. Turn it on, or write to us.',
-  referralsNeedScript: 'Referrals need JavaScript. Turn it on, or write to us.',
   olderOrders: 'Older orders',
   newerOrders: 'Newer orders',
   'chart.title': 'Clicks and orders by day',

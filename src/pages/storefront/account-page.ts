@@ -1,0 +1,227 @@
+import { isShopError } from '../../client/client.ts'
+import type { Me } from '../../client/client.ts'
+import { benefitsOf } from './benefits.ts'
+import { dayText } from './days.ts'
+import { formView, outcomeOf } from './form-view.ts'
+import type { Blank, Field, FormView, Known, Outcome } from './form-view.ts'
+import { message } from './sign-in.ts'
+import type { AddressForm, Shown, ShownPage, Site, Visit } from './site.ts'
+
+/** The forms of the account, by the name that their button sends. */
+type FormName = 'profile' | 'address' | 'password' | 'email' | 'delete' | 'subscriptions'
+type Outcomes = Partial<Record<FormName, Outcome>>
+
+/** The account: what belongs to the customer, and the forms that change it. */
+export async function showAccount(visit: Visit): Promise<Shown> {
+  return accountPage(visit, {})
+}
+
+/** What each action does, and the notice of the page that follows. The form has its name up to the dot. */
+const actions: Readonly<Record<string, (visit: Visit, form: URLSearchParams) => Promise<string>>> = {
+  profile: saveProfile,
+  address: saveAddress,
+  'address.remove': async ({ client }) => (await client.post('/me/address', { address: null }), 'address.remove'),
+  password: changePassword,
+  email: changeEmail,
+  'email.again': async ({ client }) => (await client.post('/me/email-change/resend'), 'email.again'),
+  'email.withdraw': async ({ client }) => (await client.post('/me/email-change/withdraw'), 'email.withdraw'),
+  'subscriptions.end': async ({ client }, form) => {
+    await client.post(`/me/subscriptions/${Number(form.get('id'))}/cancel`)
+    return 'subscriptions.end'
+  },
+  'subscriptions.verify': sendVerification('subscriptions.verify'),
+  'delete.verify': sendVerification('delete.verify')
+}
+
+/** Does what the button of a form asks for. */
+export async function changeAccount(visit: Visit): Promise<Shown> {
+  const { client, site } = visit
+  const form = await visit.form()
+  const action = form.get('action') ?? ''
+  if (action === 'logout') {
+    await client.post('/auth/logout')
+    return { redirect: '/' }
+  }
+  const [name = ''] = action.split('.')
+  try {
+    if (action === 'country')
+      return await accountPage(visit, {}, await visit.addressForm(Object.fromEntries(form), false))
+    if (action === 'delete') return await deleteAccount(visit, form)
+    const done = await actions[action]?.(visit, form)
+    return { redirect: done === undefined ? '/account' : `/account?done=${done}#on-${name}` }
+  } catch (error) {
+    const outcome = refusalOf(error, action, form, site)
+    const address = action === 'address' ? await visit.addressForm(Object.fromEntries(form), true) : undefined
+    return accountPage(visit, { [name]: outcome }, address)
+  }
+}
+
+/** A wrong password is an error of its field. The API answers as to a failed login. */
+function refusalOf(error: unknown, action: string, form: URLSearchParams, { t }: Site): Outcome {
+  const outcome = outcomeOf(error, form, 'newPassword')
+  const field = { password: 'currentPassword', email: 'password', delete: 'deletePassword' }[action]
+  if (field !== undefined && isShopError(error, 'AUTH_INVALID_CREDENTIALS'))
+    return { ...outcome, status: 422, refused: { [field]: [t('wrongPassword')] }, error: null }
+  // Without a verified email, someone else could delete what was bought with it.
+  if (action === 'delete' && isShopError(error, 'AUTH_EMAIL_NOT_VERIFIED')) {
+    const remedy = { action: 'delete.verify', label: t('account.sendLink') }
+    return { ...outcome, error: t('account.verifyFirst'), remedy }
+  }
+  return outcome
+}
+
+async function saveProfile({ client }: Visit, form: URLSearchParams): Promise<string> {
+  const optional = (name: string): string | null => form.get(name)?.trim() || null
+  await client.patch('/me', {
+    displayName: form.get('displayName') ?? '',
+    firstName: optional('firstName'),
+    lastName: optional('lastName'),
+    companyName: optional('companyName'),
+    billingEmail: optional('billingEmail'),
+    billingPhone: optional('billingPhone'),
+    marketingOptIn: form.has('marketingOptIn')
+  })
+  return 'profile'
+}
+
+async function saveAddress({ client }: Visit, form: URLSearchParams): Promise<string> {
+  const part = (name: string): string => form.get(name) ?? ''
+  await client.post('/me/address', {
+    address: {
+      country: part('country'),
+      address1: part('address1'),
+      address2: part('address2'),
+      postcode: part('postcode'),
+      city: part('city'),
+      state: part('state')
+    }
+  })
+  return 'address'
+}
+
+async function changePassword({ client }: Visit, form: URLSearchParams): Promise<string> {
+  const [currentPassword, newPassword] = [form.get('currentPassword') ?? '', form.get('newPassword') ?? '']
+  await client.post('/auth/change-password', { currentPassword, newPassword })
+  return 'password'
+}
+
+/** The email changes at once if it only differs in case, and otherwise by the link that is sent to it. */
+async function changeEmail({ client }: Visit, form: URLSearchParams): Promise<string> {
+  await client.post('/auth/change-email', { email: form.get('email') ?? '', password: form.get('password') ?? '' })
+  const { pending } = await client.get('/me/email-change')
+  return pending === null ? 'email' : 'email.sent'
+}
+
+function sendVerification(done: string) {
+  return async ({ client }: Visit): Promise<string> => {
+    const { user } = await client.get('/me')
+    await client.post('/auth/resend-verification', { email: user.email })
+    return done
+  }
+}
+
+async function deleteAccount({ client, site: { t } }: Visit, form: URLSearchParams): Promise<ShownPage> {
+  await client.post('/me/delete', { password: form.get('deletePassword') ?? '' })
+  return message(t('account.deleted'), t('account.deletedText'), [{ label: t('link.shop'), url: '/' }])
+}
+
+/** What the page says after an action. */
+function noticesOf({ t }: Site, user: string, pending: string | null): Readonly<Record<string, string>> {
+  return {
+    profile: t('saved'),
+    address: t('account.addressSaved'),
+    'address.remove': t('account.addressRemoved'),
+    password: t('passwordChanged'),
+    email: t('saved'),
+    'email.sent': t('email.openLink', { email: pending ?? '' }),
+    'email.again': t('email.sentAgain', { email: pending ?? '' }),
+    'email.withdraw': t('email.withdrawn'),
+    'subscriptions.end': t('subscription.ended'),
+    'subscriptions.verify': t('account.verifySent'),
+    'delete.verify': t('account.verifyThenDelete', { email: user })
+  }
+}
+
+async function accountPage(visit: Visit, outcomes: Outcomes, typedAddress?: AddressForm): Promise<ShownPage> {
+  const { client, site, query } = visit
+  const { t } = site
+  const [me, { downloads }, { subscriptions }, { address }, { pending }] = await Promise.all([
+    client.get('/me'),
+    client.get('/me/downloads'),
+    client.get('/me/subscriptions'),
+    client.get('/me/address'),
+    client.get('/me/email-change')
+  ])
+  const done = query.get('done') ?? ''
+  const notice = new Map(Object.entries(noticesOf(site, me.user.email, pending?.email ?? null))).get(done)
+  const [doneName = ''] = done.split('.')
+  const outcomeFor = (name: FormName): Outcome =>
+    outcomes[name] ?? (notice === undefined || name !== doneName ? {} : { notice })
+  const form: FormOf = (name, blank, known) =>
+    formView({ action: name, to: '/account', isQuiet: true, ...blank }, outcomeFor(name), known)
+  return {
+    status: Object.values(outcomes)[0]?.status ?? 200,
+    template: 'account',
+    title: t('myAccount'),
+    data: {
+      isSignedIn: true,
+      user: me.user,
+      ...benefitsOf({ me, downloads, subscriptions, ending: query.get('end') }, site),
+      subscriptionOutcome: outcomeFor('subscriptions'),
+      profile: profileForm(me, site, form),
+      address: form('address', {
+        submit: t('account.saveAddress'),
+        rows: [],
+        addressForm: typedAddress ?? (await visit.addressForm({ ...address }, false)),
+        others: address === null ? [] : [{ action: 'address.remove', label: t('account.removeAddress') }]
+      }),
+      password: form('password', {
+        submit: t('changePassword'),
+        rows: [
+          [passwordField('currentPassword', t('currentPassword'), 'current-password')],
+          [passwordField('newPassword', t('newPassword'), 'new-password')]
+        ]
+      }),
+      pending: pending === null ? null : { email: pending.email, day: dayText(pending.expiresAt, site) },
+      email: form('email', {
+        submit: t('email.change'),
+        rows: [
+          [{ name: 'email', label: t('email.new'), type: 'email', autocomplete: 'email', required: true }],
+          [passwordField('password', t('password'), 'current-password')]
+        ]
+      }),
+      isLeaving: outcomes.delete !== undefined || doneName === 'delete',
+      leave: form('delete', {
+        submit: t('account.deleteButton'),
+        rows: [[passwordField('deletePassword', t('account.yourPassword'), 'current-password')]]
+      })
+    }
+  }
+}
+
+type FormOf = (name: FormName, blank: Omit<Blank, 'action'>, known?: Known) => FormView
+
+/** The name and contact data of the account, which a checkout and an invoice use. */
+function profileForm({ user, profile, consent }: Me, { t }: Site, form: FormOf): FormView {
+  const rows: Field[][] = [
+    [{ name: 'displayName', label: t('displayName'), autocomplete: 'name', required: true }],
+    [
+      { name: 'firstName', label: t('firstName'), autocomplete: 'given-name' },
+      { name: 'lastName', label: t('lastName'), autocomplete: 'family-name' }
+    ],
+    [{ name: 'companyName', label: t('account.company'), autocomplete: 'organization' }],
+    [
+      { name: 'billingEmail', label: t('account.billingEmail'), type: 'email', autocomplete: 'email' },
+      { name: 'billingPhone', label: t('account.phone'), type: 'tel', autocomplete: 'tel' }
+    ],
+    [{ name: 'marketingOptIn', label: t('newsByEmail'), type: 'tick' }]
+  ]
+  const { displayName, companyName, billingEmail, billingPhone } = user
+  const { marketingOptIn } = consent
+  const known = { displayName, companyName, billingEmail, billingPhone, ...profile, marketingOptIn }
+  return form('profile', { submit: t('save'), rows }, known)
+}
+
+function passwordField(name: string, label: string, autocomplete: string): Field {
+  return { name, label, type: 'password', autocomplete, required: true }
+}

@@ -1,0 +1,81 @@
+import type { BuyerOrder, Order } from '../../client/api-types.ts'
+import { toPicture } from './card.ts'
+import type { Picture } from './card.ts'
+import { dayText } from './days.ts'
+import { money } from './money.ts'
+import { orderStates } from './order-states.ts'
+import type { Tone } from './order-states.ts'
+import type { Site } from './site.ts'
+
+/** `unitPrice` is the price before the discount. */
+type Line = { name: string; quantity: number; total: number; unitPrice?: number; productSlug?: string | null }
+type ShownOrder = Order & Partial<Pick<BuyerOrder, 'totals' | 'taxes' | 'images'>> & { lines?: Line[] }
+type Sum = { label: string; amount: string; isTotal: boolean }
+
+/** An order as order-card.eta shows it: its state, lines and sums. */
+export type OrderCard = {
+  id: number
+  name: string
+  /** The address of its own page, if the viewer can open it. */
+  href: string | null
+  tone: Tone
+  label: string
+  createdAt: string
+  day: string
+  /** Which order it renews. */
+  renews: string | null
+  lines: { name: string; href: string | null; quantity: number; amount: string; picture: Picture | null }[]
+  sums: Sum[]
+}
+
+/** The view of an order in a list, or of one with its sums. */
+export function orderCard(order: ShownOrder, site: Site, { href = null }: { href?: string | null } = {}): OrderCard {
+  const { id, status, createdAt, renewalOf, currency, lineItems, lines, images } = order
+  const amount = (value: number): string => money(value, site, currency)
+  const shown: Line[] = lines ?? lineItems
+  return {
+    id,
+    name: site.t('order.name', { id }),
+    href,
+    tone: orderStates[status].tone,
+    label: site.t(`state.${status}.label`),
+    createdAt,
+    day: dayText(createdAt, site),
+    renews: renewalOf === null ? null : site.t('order.renewal', { id: renewalOf }),
+    lines: shown.map(({ name, quantity, total, unitPrice, productSlug }, index) => ({
+      name,
+      quantity,
+      href: productSlug == null ? null : `/products/${productSlug}`,
+      amount: amount(unitPrice === undefined ? total : unitPrice * quantity),
+      picture: images === undefined ? null : toPicture(images[index] ?? null, name, site)
+    })),
+    sums: sumsOf(order, site).map(([label, value, isTotal = false]) => ({ label, amount: amount(value), isTotal }))
+  }
+}
+
+/** The sums that lead to the total. Without prices before the discount, the lines contain their share of it. */
+function sumsOf({ total, totals, taxes = [], lines }: ShownOrder, site: Site): [string, number, true?][] {
+  const { t } = site
+  const { discount = 0, shipping = 0, taxIncluded = true } = totals ?? {}
+  const taxRows = taxes.map(({ name, ratePercent, amount }): [string, number] => [
+    taxLabel({ name, ratePercent, included: taxIncluded }, site),
+    amount
+  ])
+  return [
+    ...(lines !== undefined && discount > 0 ? [[t('sum.discount'), -discount] satisfies [string, number]] : []),
+    ...(shipping > 0 ? [[t('sum.shipping'), shipping] satisfies [string, number]] : []),
+    ...(taxIncluded ? [] : taxRows),
+    [t('sum.total'), total, true],
+    ...(taxIncluded ? taxRows : [])
+  ]
+}
+
+/** The name of a tax, such as `incl. 19% VAT`. */
+export function taxLabel(
+  { name, ratePercent, included }: { name: string; ratePercent: number; included: boolean },
+  { language, t }: Site
+): string {
+  const rate = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 4 }).format(ratePercent / 100)
+  const tax = ratePercent === 0 ? name : `${rate} ${name}`
+  return included ? t('sum.taxIncluded', { tax }) : tax
+}

@@ -1,0 +1,203 @@
+import { isShopError } from '../../client/client.ts'
+import type { Address, Data, OwnOrder, OwnOrderLine, Quote, QuoteLine, Shipment } from '../../client/client.ts'
+import { cartCookie, parseCart, setCart, withItem } from './cart-cookie.ts'
+import type { CartItem } from './cart-cookie.ts'
+import { dayText } from './days.ts'
+import { outcomeOf } from './form-view.ts'
+import type { Outcome } from './form-view.ts'
+import { orderCard } from './order-card.ts'
+import { orderStates } from './order-states.ts'
+import { message } from './sign-in.ts'
+import type { Shown, ShownPage, Site, Visit } from './site.ts'
+
+const perPage = 10
+
+/** The customer's orders, the newest first. */
+export async function showOrders({ client, site, query }: Visit): Promise<Shown> {
+  const { t } = site
+  const sent = query.get('page') ?? ''
+  const page = /^[1-9]\d{0,5}$/.test(sent) ? Number(sent) : 1
+  const { orders, pagination } = await client.get('/orders', { query: { page, perPage } })
+  const last = Math.max(1, pagination.totalPages)
+  if (page > last) return { redirect: `/orders?page=${last}` }
+  const data = {
+    isSignedIn: true,
+    orders: orders.map((order) => orderCard(order, site, { href: `/orders/${order.id}` })),
+    newer: page > 1 ? `/orders?page=${page - 1}` : null,
+    older: page < last ? `/orders?page=${page + 1}` : null
+  }
+  return { template: 'orders', title: t('link.orders'), data }
+}
+
+type Known = Data<'GET', `/orders/${number}`>
+
+/** One order of the customer. */
+export async function showOrder(visit: Visit): Promise<ShownPage> {
+  return orderPage(visit, {})
+}
+
+/** Cancels the order, or puts what is still sold of it into the cart. */
+export async function changeOrder(visit: Visit): Promise<Shown> {
+  const { client, site, param } = visit
+  const form = await visit.form()
+  try {
+    const { order } = await client.get(`/orders/${Number(param)}`)
+    if (form.get('action') === 'cancel') {
+      await client.post(`/store/orders/${order.orderToken}/cancel`)
+      return { redirect: `/orders/${param}` }
+    }
+    const cart = await fillCart(visit, order)
+    return { redirect: `/orders/${param}?again=1#again`, cookies: [setCart(cart, site)] }
+  } catch (error) {
+    if (isShopError(error, 'NOT_FOUND')) return missingOrder(site)
+    return orderPage(visit, outcomeOf(error, form))
+  }
+}
+
+async function orderPage(visit: Visit, { status = 200, error = null }: Outcome): Promise<ShownPage> {
+  const { client, site, param, query } = visit
+  try {
+    const known = await client.get(`/orders/${Number(param)}`)
+    const { order, payUrl, canCancel } = known
+    const { over } = orderStates[order.status]
+    // As long as the order can be paid, a second one would be a mistake.
+    const isOpen = payUrl !== null || order.status === 'pending'
+    const again = !isOpen && query.has('again') ? await reportOf(visit, order) : null
+    const data = {
+      isSignedIn: true,
+      error,
+      ...wordsFor(known, site),
+      card: orderCard(order, site),
+      ...detailsOf(order, site),
+      payUrl,
+      howToPay: order.status === 'on-hold' && canCancel ? `/checkout/done/${order.orderToken}` : null,
+      canCancel: canCancel && !over,
+      canRepeat: !isOpen && again === null,
+      again
+    }
+    return { status, template: 'order', title: site.t('order.name', { id: param }), data }
+  } catch (failure) {
+    if (isShopError(failure, 'NOT_FOUND')) return missingOrder(site)
+    throw failure
+  }
+}
+
+function missingOrder({ t }: Site): ShownPage {
+  const links = [
+    { label: t('link.orders'), url: '/orders' },
+    { label: t('link.shop'), url: '/' }
+  ]
+  return message(t('order.notFound'), t('order.notFoundText'), links, 404)
+}
+
+function wordsFor({ order, canPay, canCancel }: Known, { t }: Site) {
+  const { status } = order
+  const { tone } = orderStates[status]
+  if (status === 'pending' && !canCancel && !canPay)
+    return { tone, heading: t('order.atBank'), text: t('order.atBankByEmail') }
+  if (status === 'on-hold' && canCancel) return { tone, heading: t('order.transfer'), text: t('order.transferText') }
+  return { tone, heading: t(`state.${status}.title`), text: t(`state.${status}.text`) }
+}
+
+/** Where the order goes, what was shipped of it, and its invoice. */
+function detailsOf({ email, shipments, shippingAddress, billingAddress, invoiceUrl }: OwnOrder, site: Site) {
+  const { t } = site
+  const addresses = [
+    { title: t('order.shippingAddress'), lines: addressLines(shippingAddress, site) },
+    { title: t('order.billingAddress'), lines: addressLines(billingAddress, site) }
+  ]
+  return {
+    email,
+    invoiceUrl,
+    shipments: shipments.map((shipment) => shipmentText(shipment, site)),
+    addresses: addresses.filter(({ lines }) => lines.length > 0)
+  }
+}
+
+function shipmentText({ shippedAt, carrier, tracking, url, lines }: Shipment, site: Site) {
+  const how = [carrier, tracking].filter((part) => part !== null).join(' ')
+  return {
+    shippedAt,
+    day: dayText(shippedAt, site),
+    goods: lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', '),
+    how: url === null ? how : '',
+    url,
+    track: carrier === null ? site.t('order.trackParcel') : site.t('order.track', { carrier })
+  }
+}
+
+/** An address as the buyer typed it, one part a line. */
+function addressLines(address: Address | null, { language }: Site): string[] {
+  if (address === null) return []
+  const { firstName, lastName, company, address1, address2, postcode, city, state, country = '', phone } = address
+  const joined = (...parts: (string | undefined)[]): string => parts.filter(Boolean).join(' ')
+  const names = new Intl.DisplayNames(language, { type: 'region', fallback: 'code' })
+  const countryName = /^[A-Z]{2}$/.test(country) ? names.of(country) : country
+  const name = joined(firstName, lastName)
+  const lines = [name, company, address1, address2, joined(postcode, city), state, countryName, phone]
+  return lines.flatMap((line) => line || [])
+}
+
+/** The cart with the lines of an order, as far as they can be bought. */
+async function fillCart({ client, cookie }: Visit, order: OwnOrder): Promise<CartItem[]> {
+  const cart = parseCart(cookie(cartCookie))
+  const items = itemsOf(order)
+  if (items.length === 0) return cart
+  const quote = await client.post('/store/quote', { items })
+  return quote.lines.reduce((filled, line) => {
+    const quantity = quantityOf(line)
+    return quantity === 0 ? filled : (withItem(filled, { ...itemOf(line), quantity }) ?? filled)
+  }, cart)
+}
+
+/** Says what is in the cart of an order that was ordered again, and what is missing and why. */
+async function reportOf({ client, site, cookie }: Visit, order: OwnOrder) {
+  const { t } = site
+  const items = itemsOf(order)
+  const quote: Pick<Quote, 'lines'> = items.length === 0 ? { lines: [] } : await client.post('/store/quote', { items })
+  const cart = parseCart(cookie(cartCookie))
+  const isInCart = (line: QuoteLine): boolean =>
+    cart.some((item) => item.productId === line.productId && (item.variationId ?? null) === line.variationId)
+  const problems = quote.lines.flatMap((line) => {
+    const { name, productSlug } = orderedLine(order, line)
+    const href = productSlug === null ? null : `/products/${productSlug}`
+    if (line.problem !== null) return { text: isGone(line) ? t('order.notSold', { name }) : line.problem.message, href }
+    return isInCart(line) ? [] : { text: t('order.cartFull', { name }), href }
+  })
+  const gone = order.lines
+    .filter(({ productSlug }) => productSlug === null)
+    .map(({ name }) => ({ text: t('order.notSold', { name }), href: null }))
+  const missing = [...gone, ...problems]
+  const isEmpty = !quote.lines.some(isInCart)
+  return { text: t(isEmpty ? 'order.noneAdded' : missing.length > 0 ? 'order.someAdded' : 'order.allAdded'), missing }
+}
+
+/** The lines that are still sold. */
+function itemsOf({ lines }: OwnOrder): CartItem[] {
+  return lines
+    .filter(({ productSlug }) => productSlug !== null)
+    .map((line) => ({ ...itemOf(line), quantity: line.quantity }))
+}
+
+function itemOf({ productId, variationId }: { productId: number; variationId: number | null }) {
+  return { productId, ...(variationId === null ? {} : { variationId }) }
+}
+
+/** How many of a line can be bought. A choice is missing, or it is sold out: only the buyer can decide what to take instead. */
+function quantityOf({ quantity, unitPrice, problem }: QuoteLine): number {
+  if (unitPrice === null) return 0
+  return problem === null ? quantity : (problem.left ?? 0)
+}
+
+function orderedLine(
+  { lines }: OwnOrder,
+  { productId, variationId, name }: QuoteLine
+): Pick<OwnOrderLine, 'name' | 'productSlug'> {
+  const same = lines.filter((line) => line.productId === productId)
+  return same.find((line) => line.variationId === variationId) ?? same[0] ?? { name: name ?? '', productSlug: null }
+}
+
+/** The shop does not name a product that it does not show. */
+function isGone({ problem }: QuoteLine): boolean {
+  return problem?.code === 'unknown_product' || problem?.code === 'unavailable'
+}
