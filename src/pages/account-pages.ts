@@ -8,13 +8,16 @@ import { getUserById } from '../shop/accounts/find.ts'
 import { confirmEmailChange } from '../shop/customers/confirm-email-change.ts'
 import { resetPassword } from '../shop/customers/reset-password.ts'
 import { verifyEmail } from '../shop/customers/verify-email.ts'
-import { setting } from '../shop/settings/settings.ts'
 import { openPortal } from '../shop/subscriptions/own-subscriptions.ts'
 import { readForm } from './read-form.ts'
-import { messagePage } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { homeLinks } from './shop-home.ts'
-import { isOpen } from './storefront-settings.ts'
+import { sitePage } from './site-page.ts'
+import { isOpen, siteOf } from './storefront-settings.ts'
+import { formView } from './storefront/form-view.ts'
+import type { Outcome } from './storefront/form-view.ts'
+import { message, sheet } from './storefront/sign-in.ts'
+import type { TextKey } from './storefront/texts/languages.ts'
 
 // A link only shows a page, and the form on it uses the token: mail scanners open every link that they find, but send no
 // forms (RFC 9110 9.2.1).
@@ -22,13 +25,28 @@ import { isOpen } from './storefront-settings.ts'
 export const accountPages: readonly PageRoute[] = [
   { method: 'GET', path: /^\/account\/verify$/, name: '/account/verify', handle: showVerify },
   { method: 'POST', path: /^\/account\/verify$/, name: '/account/verify', handle: verify },
-  { method: 'GET', path: /^\/account\/verify\/done$/, name: '/account/verify/done', handle: verified },
+  {
+    method: 'GET',
+    path: /^\/account\/verify\/done$/,
+    name: '/account/verify/done',
+    handle: (call) => over(call, 'emailLink.verified', 'emailLink.verifiedText', 'login')
+  },
   { method: 'GET', path: /^\/account\/reset$/, name: '/account/reset', handle: showReset },
   { method: 'POST', path: /^\/account\/reset$/, name: '/account/reset', handle: reset },
-  { method: 'GET', path: /^\/account\/reset\/done$/, name: '/account/reset/done', handle: changed },
+  {
+    method: 'GET',
+    path: /^\/account\/reset\/done$/,
+    name: '/account/reset/done',
+    handle: (call) => over(call, 'emailLink.passwordChanged', 'emailLink.passwordChangedText', 'login')
+  },
   { method: 'GET', path: /^\/account\/email$/, name: '/account/email', handle: showNewEmail },
   { method: 'POST', path: /^\/account\/email$/, name: '/account/email', handle: confirmNewEmail },
-  { method: 'GET', path: /^\/account\/email\/done$/, name: '/account/email/done', handle: emailChanged },
+  {
+    method: 'GET',
+    path: /^\/account\/email\/done$/,
+    name: '/account/email/done',
+    handle: (call) => over(call, 'emailLink.emailChanged', 'emailLink.emailChangedText', 'account')
+  },
   {
     method: 'GET',
     path: /^\/account\/subscriptions\/([1-9]\d{0,14})\/manage$/,
@@ -37,38 +55,48 @@ export const accountPages: readonly PageRoute[] = [
   }
 ]
 
-function verified({ app }: PageCall): PageReply {
-  return messagePage(200, 'Your email is verified', ['Thank you. You can log in now.'], loginLinks(app))
+/** Where a page without a form leads. Another site has pages of its own, which are not known here. */
+const places = {
+  login: { label: 'link.logIn', url: '/login' },
+  forgot: { label: 'emailLink.askAgain', url: '/forgot-password' },
+  account: { label: 'myAccount', url: '/account' }
+} as const
+
+/** A page after a link was used. */
+function over(call: PageCall, title: TextKey, text: TextKey, place: keyof typeof places): PageReply {
+  const { t } = siteOf(call.app)
+  const { label, url } = places[place]
+  const links = isOpen(call.app) ? [{ label: t(label), url }] : homeLinks(call.app)
+  return sitePage(call, message(t(title), t(text), links))
 }
 
-function changed({ app }: PageCall): PageReply {
-  const text = 'You can now log in with your new password. All other devices have been logged out.'
-  return messagePage(200, 'Your password has been changed', [text], loginLinks(app))
+/** The page for a link that was used, has expired, or was never sent. */
+function gone(call: PageCall, text: TextKey, place: keyof typeof places): PageReply {
+  return { ...over(call, 'emailLink.over', text, place), status: 410 }
 }
 
-const wasUsed = 'It has been used or has expired, or a newer link was sent.'
-
-function verifyOver({ app }: PageCall): PageReply {
-  const text = 'If you have already verified your email, log in. Otherwise request a new link on the login page.'
-  return messagePage(410, 'This link no longer works', [wasUsed, text], loginLinks(app))
+function verifyOver(call: PageCall): PageReply {
+  return gone(call, 'emailLink.verifyOver', 'login')
 }
 
-function resetOver({ app }: PageCall): PageReply {
-  const text = 'If you still need a new password, request another link.'
-  const ask = { label: 'Request a new link', url: '/forgot-password' }
-  return messagePage(410, 'This link no longer works', [wasUsed, text], isOpen(app) ? [ask] : homeLinks(app))
+function resetOver(call: PageCall): PageReply {
+  return gone(call, 'emailLink.resetOver', 'forgot')
 }
 
-/** The login page of the storefront; another site has its own, which is not known here. */
-function loginLinks(app: PageCall['app']): { label: string; url: string }[] {
-  return isOpen(app) ? [{ label: 'Log in', url: '/login' }] : homeLinks(app)
+function emailOver(call: PageCall): PageReply {
+  return gone(call, 'emailLink.emailOver', 'account')
 }
 
 function showVerify(call: PageCall): PageReply {
   const { app, request, now } = call
   const token = tokenOf(request)
   if (findUsableToken(app.db, 'verify', token, now) === undefined) return verifyOver(call)
-  return { status: 200, template: 'verify', title: 'Verify your email', data: { token } }
+  const { t } = siteOf(app)
+  const form = { action: 'verify', submit: t('account.verify'), rows: [], to: '/account/verify', hidden: { token } }
+  return sitePage(
+    call,
+    sheet(200, t('emailLink.verify'), { text: t('emailLink.verifyText'), form: formView(form, {}), links: [] })
+  )
 }
 
 async function verify(call: PageCall): Promise<PageReply> {
@@ -84,22 +112,14 @@ async function verify(call: PageCall): Promise<PageReply> {
   }
 }
 
-function emailChanged({ app }: PageCall): PageReply {
-  const links = isOpen(app) ? [{ label: 'My account', url: '/account' }] : homeLinks(app)
-  return messagePage(200, 'Your email has been changed', ['Use the new email from now on to log in.'], links)
-}
-
-function newEmailOver({ app }: PageCall): PageReply {
-  const text = 'If you still want to change your email, log in and enter it in your account again.'
-  const links = isOpen(app) ? [{ label: 'My account', url: '/account' }] : homeLinks(app)
-  return messagePage(410, 'This link no longer works', [wasUsed, text], links)
-}
-
 function showNewEmail(call: PageCall): PageReply {
   const token = tokenOf(call.request)
   const row = findUsableToken(call.app.db, 'email', token, call.now)
-  if (row === undefined) return newEmailOver(call)
-  return { status: 200, template: 'new-email', title: 'Use this email', data: { token, email: row.newEmail } }
+  if (row === undefined) return emailOver(call)
+  const { t } = siteOf(call.app)
+  const form = { action: 'use', submit: t('emailLink.useEmail'), rows: [], to: '/account/email', hidden: { token } }
+  const text = t('emailLink.useEmailText', { email: row.newEmail ?? '' })
+  return sitePage(call, sheet(200, t('emailLink.useEmail'), { text, form: formView(form, {}), links: [] }))
 }
 
 async function confirmNewEmail(call: PageCall): Promise<PageReply> {
@@ -109,13 +129,13 @@ async function confirmNewEmail(call: PageCall): Promise<PageReply> {
     await confirmEmailChange(app, form.get('token') ?? '', { addressKey }, now)
     return { redirect: '/account/email/done' }
   } catch (error) {
-    if (isCode(error, 'TOKEN_INVALID')) return newEmailOver(call)
+    if (isCode(error, 'TOKEN_INVALID')) return emailOver(call)
     throw error
   }
 }
 
 function showReset(call: PageCall): PageReply {
-  return resetForm(call, tokenOf(call.request), 200, null)
+  return resetForm(call, tokenOf(call.request), {})
 }
 
 async function reset(call: PageCall): Promise<PageReply> {
@@ -123,25 +143,37 @@ async function reset(call: PageCall): Promise<PageReply> {
   const form = await readForm(request)
   const token = form.get('token') ?? ''
   const password = form.get('password') ?? ''
-  if (password === '') return resetForm(call, token, 422, 'Please enter a new password.')
+  const refuse = (status: number, error: string) => resetForm(call, token, { status, refused: { password: [error] } })
+  if (password === '') return refuse(422, siteOf(app).t('emailLink.enterPassword'))
   try {
     const user = await resetPassword(app, { token, password }, { addressKey }, now)
     return { redirect: '/account/reset/done', setCookie: deviceCookie(app, user, request.headers.get('cookie')) }
   } catch (error) {
     if (isCode(error, 'TOKEN_INVALID')) return resetOver(call)
-    if (isCode(error, 'PASSWORD_POLICY_VIOLATION')) return resetForm(call, token, error.status, error.message)
+    if (isCode(error, 'PASSWORD_POLICY_VIOLATION')) return refuse(error.status, error.message)
     throw error
   }
 }
 
 /** Shows the account's email for password managers. The holder of the token can read that email anyway. */
-function resetForm(call: PageCall, token: string, status: number, error: string | null): PageReply {
+function resetForm(call: PageCall, token: string, { status = 200, ...outcome }: Outcome): PageReply {
   const { app, now } = call
   const row = findUsableToken(app.db, 'reset', token, now)
   if (row === undefined) return resetOver(call)
   const { email } = getUserById(app.db, row.userId)
-  const minLength = setting(app.db, 'registration.passwordMinLength')
-  return { status, template: 'reset', title: 'Choose a new password', data: { token, email, minLength, error } }
+  const { t, minLength } = siteOf(app)
+  const field = {
+    name: 'password',
+    label: t('newPassword'),
+    type: 'password',
+    autocomplete: 'new-password',
+    required: true,
+    hint: t('atLeastWords', { count: minLength })
+  } as const
+  const hidden = { username: email, token }
+  const form = { action: 'reset', submit: t('emailLink.setPassword'), rows: [[field]], to: '/account/reset', hidden }
+  const text = t('emailLink.forAccount', { email })
+  return sitePage(call, sheet(status, t('emailLink.newPassword'), { text, form: formView(form, outcome), links: [] }))
 }
 
 /**

@@ -169,12 +169,12 @@ async function accountPage(visit: Visit, outcomes: Outcomes, typedAddress?: Addr
       ...benefitsOf({ me, downloads, subscriptions, ending: query.get('end') }, site),
       subscriptionOutcome: outcomeFor('subscriptions'),
       profile: profileForm(me, site, form),
-      address: form('address', {
-        submit: t('account.saveAddress'),
-        rows: [],
-        addressForm: typedAddress ?? (await visit.addressForm({ ...address }, false)),
-        others: address === null ? [] : [{ action: 'address.remove', label: t('account.removeAddress') }]
-      }),
+      address: addressPart(
+        typedAddress ?? (await visit.addressForm({ ...address }, false)),
+        address !== null,
+        site,
+        form
+      ),
       password: form('password', {
         submit: t('changePassword'),
         rows: [
@@ -199,7 +199,19 @@ async function accountPage(visit: Visit, outcomes: Outcomes, typedAddress?: Addr
   }
 }
 
-type FormOf = (name: FormName, blank: Omit<Blank, 'action'>, known?: Known) => FormView
+type FormOf = (name: FormName, blank: Omit<Blank, 'action'> & { action?: string }, known?: Known) => FormView
+
+/** The address with which a checkout starts. The country decides about the other fields, so it is asked first. */
+function addressPart(addressForm: AddressForm, isStored: boolean, { t }: Site, form: FormOf): FormView {
+  const isKnown = addressForm.country !== null
+  return form('address', {
+    submit: t(isKnown ? 'account.saveAddress' : 'continue'),
+    ...(isKnown ? {} : { action: 'country' }),
+    rows: [],
+    addressForm,
+    others: isStored ? [{ action: 'address.remove', label: t('account.removeAddress') }] : []
+  })
+}
 
 /** The name and contact data of the account, which a checkout and an invoice use. */
 function profileForm({ user, profile, consent }: Me, { t }: Site, form: FormOf): FormView {

@@ -41,7 +41,7 @@ export function benefitsOf({ me, downloads, subscriptions, ending }: Facts, site
     subscriptions: subscriptions.map((each) => subscriptionView(each, ending === String(each.id), site)),
     downloads: downloads.map(({ name, url, expiresAt }) => ({
       name,
-      href: new URL(url).pathname,
+      href: pathOf(url),
       note: t('account.linkUntil', { day: dayText(expiresAt, site) })
     })),
     donations: donations.donations.map(({ amount, currency, campaign, createdAt }) => ({
@@ -50,6 +50,11 @@ export function benefitsOf({ me, downloads, subscriptions, ending }: Facts, site
       note: dayText(createdAt, site)
     }))
   }
+}
+
+/** Only the path, because the page may be open under another host name than the public URL. */
+function pathOf(url: string): string {
+  return new URL(url, 'http://this.invalid').pathname
 }
 
 function membershipView({ planName, status, expiresAt, isPro }: Membership, site: Site) {
@@ -71,8 +76,7 @@ function subscriptionView(subscription: OwnSubscription, isEnding: boolean, site
     name,
     status: statusOf(status, site),
     note: `${price}, ${nextOf(subscription, site)}`,
-    // Only the path, because the page may be open under another host name than the public URL.
-    manage: manageUrl === null ? null : new URL(manageUrl).pathname,
+    manage: manageUrl === null ? null : pathOf(manageUrl),
     canCancel,
     question: isEnding && canCancel ? `${t('subscription.confirm')} ${access} ${t('subscription.noCharge')}` : null
   }

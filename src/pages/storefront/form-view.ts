@@ -35,6 +35,7 @@ export type Blank = {
   rows: readonly (readonly Field[])[]
   /** The address of the form, if it is not that of the page. */
   to?: string
+  hidden?: Readonly<Record<string, string>>
   isQuiet?: boolean
   others?: readonly Button[]
   addressForm?: AddressForm

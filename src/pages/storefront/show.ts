@@ -53,6 +53,7 @@ export function templateData({ title, data, meta }: ShownPage, site: Site, path:
     search: '',
     plain: null,
     isSignedIn: false,
+    hasStorefront: true,
     error: null,
     email: '',
     values: {},

@@ -1,6 +1,6 @@
 import { isShopError } from '../../client/client.ts'
 import { formView, outcomeOf } from './form-view.ts'
-import type { Field, Outcome } from './form-view.ts'
+import type { Field, FormView, Outcome } from './form-view.ts'
 import type { Shown, ShownPage, Site, Visit } from './site.ts'
 
 /** The page to log in. Pages of one person lead here, and the login leads back to them. */
@@ -128,7 +128,12 @@ function forgotPage({ t }: Site, { status = 200, ...outcome }: Outcome): ShownPa
   })
 }
 
-function sheet(status: number, title: string, data: object): ShownPage {
+/** A page with one form. */
+export function sheet(
+  status: number,
+  title: string,
+  data: { text: string | null; form: FormView; links: readonly { label: string; url: string }[] }
+): ShownPage {
   return { status, template: 'sheet', title, data }
 }
 
