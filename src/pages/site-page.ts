@@ -1,5 +1,5 @@
 import { findIdentity } from '../api/identity.ts'
-import { rawPath, rawTarget } from '../platform/http/node-request.ts'
+import { rawPath, rawTarget } from '../platform/http/request.ts'
 import type { PageCall, PageReply } from './page.ts'
 import { isOpen, siteOf } from './storefront-settings.ts'
 import { templateData } from './storefront/show.ts'
