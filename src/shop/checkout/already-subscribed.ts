@@ -3,7 +3,7 @@ import { toIso } from '../../platform/iso-time.ts'
 import { renewalInterval } from '../benefits/kinds.ts'
 import { subscriptionsOf } from '../benefits/records.ts'
 import { subscriptionStatus } from '../benefits/status.ts'
-import type { DraftLine } from '../orders/create-order.ts'
+import type { NewLine } from '../orders/create-order.ts'
 import { refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
 import { takesToken } from '../orders/strategies.ts'
@@ -17,7 +17,7 @@ import type { Strategy } from '../orders/strategies.ts'
 export function subscribedRefusals(
   db: Db,
   userId: number,
-  { lines, strategy }: { lines: readonly DraftLine[]; strategy: Strategy },
+  { lines, strategy }: { lines: readonly NewLine[]; strategy: Strategy },
   now: number
 ): Refusal[] {
   if (!lines.some(isSubscription)) return []
@@ -36,6 +36,6 @@ export function subscribedRefusals(
   })
 }
 
-function isSubscription({ grants }: DraftLine): boolean {
+function isSubscription({ grants }: NewLine): boolean {
   return grants.some((grant) => renewalInterval(grant) !== null)
 }

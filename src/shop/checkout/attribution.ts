@@ -4,7 +4,7 @@ import { isPlusAddressOf, isSelfReferral } from '../affiliates/credit.ts'
 import type { Buyer } from '../affiliates/credit.ts'
 import { findAffiliateByRef } from '../affiliates/find.ts'
 import type { AffiliateRow } from '../affiliates/rows.ts'
-import type { DraftAttribution } from '../orders/create-order.ts'
+import type { NewAttribution } from '../orders/create-order.ts'
 import { isModuleOn } from '../settings/settings.ts'
 import type { CheckoutQuery } from './input.ts'
 
@@ -13,7 +13,7 @@ import type { CheckoutQuery } from './input.ts'
  * that counts takes precedence, then any valid utm value, then typein. Valid utm values are always stored as marketing
  * values. The reason why a ref counts or not is stored for `orders explain`.
  */
-export function decideAttribution(db: Db, query: CheckoutQuery, buyer: Buyer): DraftAttribution {
+export function decideAttribution(db: Db, query: CheckoutQuery, buyer: Buyer): NewAttribution {
   const { outcome, affiliate, note } = evaluateRef(db, query.ref, buyer)
   const utm = {
     source: query.utm_source,
@@ -52,7 +52,7 @@ export function decideAttribution(db: Db, query: CheckoutQuery, buyer: Buyer): D
 }
 
 type Evaluation = {
-  outcome: DraftAttribution['refOutcome']
+  outcome: NewAttribution['refOutcome']
   affiliate: AffiliateRow | null
   /** Shown to the operator with a credited affiliate. */
   note?: 'plus_address'

@@ -8,7 +8,7 @@ import { findOrderView, maskedEmail, toTotals, invoiceUrl, payUrl } from '../ord
 import { taxesOfOrder, toTaxes } from '../orders/totals.ts'
 import type { TaxView } from '../orders/totals.ts'
 import type { OrderRow } from '../orders/find.ts'
-import type { ShippingMethod } from '../orders/shipping-method.ts'
+import type { ChosenMethod } from '../shipping/input.ts'
 import { mayMove } from '../orders/states.ts'
 import type { OrderTotals, OrderView } from '../orders/view.ts'
 import { cancelUnpaidOrder } from '../payments/end-hold.ts'
@@ -31,7 +31,7 @@ export type BuyerOrder = {
     totals: OrderTotals
     /** One for each rate; `totals.tax` is their sum. */
     taxes: TaxView[]
-    shippingMethod: ShippingMethod | null
+    shippingMethod: ChosenMethod | null
     shipments: ShipmentView[]
     invoiceUrl: string | null
     /** The picture of each line item, in their order. */

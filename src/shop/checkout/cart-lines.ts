@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { findShown, findSellable, unsellableReasons } from '../catalog/sellable.ts'
 import type { Sellable, Shown, UnsellableReason } from '../catalog/sellable.ts'
 import type { ChargedPrice } from '../orders/totals.ts'
-import type { DraftLine } from '../orders/create-order.ts'
+import type { NewLine } from '../orders/create-order.ts'
 import { notEnough, refusal } from '../orders/problems.ts'
 import type { Problem, Refusal } from '../orders/problems.ts'
 
@@ -71,12 +71,12 @@ export function lineAt(lines: readonly CartLine[], path: string): CartLine | und
 }
 
 /** The line of an order, with its share of the discounts. */
-export function toDraftLine(
+export function toNewLine(
   line: CartLine,
   sellable: Sellable,
   { unitPriceMinor, listPriceMinor }: ChargedPrice,
   discountMinor: number
-): DraftLine {
+): NewLine {
   return {
     path: pathOf(line),
     productId: line.productId,

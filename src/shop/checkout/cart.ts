@@ -11,9 +11,9 @@ import type { SaleTerms, TaxedBuyer } from '../tax/terms.ts'
 import { chargedPrice } from '../orders/totals.ts'
 import { couponRefusal } from '../orders/problems.ts'
 import { customerKeyOf } from '../orders/coupon-uses.ts'
-import type { DraftCoupon, DraftLine } from '../orders/create-order.ts'
+import type { NewCoupon, NewLine } from '../orders/create-order.ts'
 import type { Refusal } from '../orders/problems.ts'
-import { findLines, toDraftLine } from './cart-lines.ts'
+import { findLines, toNewLine } from './cart-lines.ts'
 import type { CartLine, Item } from './cart-lines.ts'
 import type { Codes } from './input.ts'
 
@@ -24,7 +24,7 @@ export type CartBuyer = { userId: number | null; emailKey: string | null }
 export type CartCode = { path: string; code: string; coupon: CouponRow | null; refusal: Refusal | null }
 
 /** The lines and coupons that can be bought, with their prices and discounts. */
-export type PricedCart = { lines: DraftLine[]; coupons: DraftCoupon[] }
+export type PricedCart = { lines: NewLine[]; coupons: NewCoupon[] }
 
 /** A cart with everything in it that cannot be bought. */
 export type EvaluatedCart = PricedCart & {
@@ -85,7 +85,7 @@ export function evaluateCart(db: Db, input: CartInput, buyer: CartBuyer, now: nu
     codeRefusals: checked.flatMap(({ refusal }) => refusal ?? []),
     terms,
     lines: priced.map(({ line, sellable, price }, index) =>
-      toDraftLine(line, sellable, price, discounts.byLine[index] ?? 0)
+      toNewLine(line, sellable, price, discounts.byLine[index] ?? 0)
     ),
     coupons: applied.map(({ path, coupon }, index) => ({
       path,

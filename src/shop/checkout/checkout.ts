@@ -9,7 +9,7 @@ import { insertOrder } from '../orders/create-order.ts'
 import { getOrder } from '../orders/find.ts'
 import { recordHolder } from '../orders/holds.ts'
 import type { Holder } from '../orders/holds.ts'
-import type { OrderDraft } from '../orders/create-order.ts'
+import type { NewOrder } from '../orders/create-order.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { defaultStrategy, strategies, takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
@@ -30,7 +30,7 @@ import type { CheckoutBody, CheckoutQuery } from './input.ts'
 import { evaluateCodes } from './evaluate-codes.ts'
 import type { Evaluate } from './evaluate-codes.ts'
 import { lacksAddress } from './ship-to.ts'
-import { toDraftShipping } from './shipping-choice.ts'
+import { toChosenShipping } from './shipping-choice.ts'
 import { makeAccount, prepareAccount, readAccountRequest } from './new-account.ts'
 import { takeCheckoutPoint } from './checkout-limits.ts'
 
@@ -127,7 +127,7 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   const attribution = decideAttribution(tx, query, { userId, emails })
   const fixed = draftOf(shop, body, caller.user, email)
   const { lines, coupons } = sale.cart
-  const shipping = toDraftShipping(sale.shipping)
+  const shipping = toChosenShipping(sale.shipping)
   const { currency } = sale
   const order = insertOrder(tx, { ...fixed, strategy, userId, currency, lines, coupons, shipping, attribution }, now)
   recordHolder(tx, order.id, caller.holder, cartKey)
@@ -135,7 +135,7 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   return startPayment(shop, tx, { order, strategy, lines, needsMethod: sale.shipping.needsMethod }, now)
 }
 
-type Placing = { order: OrderRow; strategy: Strategy; lines: OrderDraft['lines']; needsMethod: boolean }
+type Placing = { order: OrderRow; strategy: Strategy; lines: NewOrder['lines']; needsMethod: boolean }
 
 function startPayment(shop: ShopContext, tx: Tx, placing: Placing, now: number): PlacedOrder {
   const { order, strategy, lines, needsMethod } = placing
@@ -172,7 +172,7 @@ function assertOrigins(shop: ShopContext, body: Pick<CheckoutBody, 'returnUrl' |
 }
 
 type FixedPart = Pick<
-  OrderDraft,
+  NewOrder,
   | 'email'
   | 'contact'
   | 'billingAddress'
@@ -210,7 +210,7 @@ export function draftOf(
   }
 }
 
-function addressOf(sent: CheckoutBody['billingAddress']): OrderDraft['billingAddress'] {
+function addressOf(sent: CheckoutBody['billingAddress']): NewOrder['billingAddress'] {
   if (sent === undefined) return null
   const address = present(sent)
   return Object.keys(address).length === 0 ? null : address

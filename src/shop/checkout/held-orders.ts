@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
-import type { DraftLine } from '../orders/create-order.ts'
+import type { NewLine } from '../orders/create-order.ts'
 import { notEnough, refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
 import { countHeldAt, pendingOrdersOf, unitsHeldByGuests, countedStock } from '../orders/holds.ts'
@@ -40,7 +40,7 @@ export const tooManyUnpaid = 'Too many unpaid orders from this address. Pay or c
 export function stockRefusals(
   db: Db,
   { isGuest, addressKey }: Pick<Holder, 'isGuest' | 'addressKey'>,
-  { lines, strategy }: { lines: readonly DraftLine[]; strategy: Strategy }
+  { lines, strategy }: { lines: readonly NewLine[]; strategy: Strategy }
 ): Refusal[] {
   const isShared = isGuest && !takesToken(strategy)
   const taken = new Map<string, number>()
@@ -57,12 +57,12 @@ export function stockRefusals(
   })
 }
 
-function beyondStock({ path, name }: DraftLine, left: number): Refusal {
+function beyondStock({ path, name }: NewLine, left: number): Refusal {
   const problem = notEnough(`${path}.quantity`, name, Math.max(0, left))
   return refusal(problem, { message: 'There is not enough of this in stock.' })
 }
 
-function beyondShare({ path, name }: DraftLine, left: number): Refusal {
+function beyondShare({ path, name }: NewLine, left: number): Refusal {
   const [message, named] =
     left <= 0
       ? [

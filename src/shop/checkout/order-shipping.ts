@@ -6,7 +6,7 @@ import { repriced, repriceOrder, setShipping, withShipping } from '../orders/rep
 import type { OrderRow } from '../orders/find.ts'
 import { toColumns } from '../orders/totals.ts'
 import type { TaxLine } from '../tax/arithmetic.ts'
-import { shippingChoice, toDraftShipping } from './shipping-choice.ts'
+import { shippingChoice, toChosenShipping } from './shipping-choice.ts'
 import type { ShippingChoice } from './shipping-choice.ts'
 
 /** Whether an order must get a shipping method before it can be paid. */
@@ -38,7 +38,7 @@ export function showOrder(
   const choice = orderShipping(db, moved, wanted.methodId)
   const own = choice.methods.find(({ id }) => id === order.shippingMethod?.id)
   const chosen = choice.chosen ?? own ?? choice.methods[0] ?? null
-  const shipped = choice.hasMethods ? withShipping(moved, toDraftShipping({ chosen })) : moved
+  const shipped = choice.hasMethods ? withShipping(moved, toChosenShipping({ chosen })) : moved
   const { totals } = repriced(db, shipped)
   const shown = { ...order, ...toColumns(totals), shippingMethod: shipped.shippingMethod }
   return { shown, taxes: totals.tax.lines, choice: { ...choice, chosen } }
@@ -62,7 +62,7 @@ export function chooseShipping(
   if (order.shippingMethod !== null && !isMoved && !isOther) return order
   const choice = orderShipping(tx, order, methodId)
   if (choice.needsMethod) throw validationFailed({ shipping_method: ['Please choose how to ship the order.'] })
-  if (choice.hasMethods) return setShipping(tx, order, toDraftShipping(choice), now)
+  if (choice.hasMethods) return setShipping(tx, order, toChosenShipping(choice), now)
   return isMoved ? repriceOrder(tx, order, now) : order
 }
 
@@ -71,7 +71,7 @@ export function repriceShipping(tx: Tx, order: OrderRow, now: number): OrderRow 
   const { chosen } = orderShipping(tx, order)
   if (order.shippingMethod === null || chosen === null) return order
   const isSame = chosen.amountMinor === (order.listShippingMinor ?? order.shippingMinor)
-  return isSame ? order : setShipping(tx, order, toDraftShipping({ chosen }), now)
+  return isSame ? order : setShipping(tx, order, toChosenShipping({ chosen }), now)
 }
 
 /** The parts of the addresses that the shipping and the tax depend on. */

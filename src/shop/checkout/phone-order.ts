@@ -17,7 +17,7 @@ import type { CheckoutBody } from './input.ts'
 import { assertOffered } from './offered-strategies.ts'
 import { assertSellable, paymentRefusals, saleRefusals } from './sale-refusals.ts'
 import { saleOf } from './sale.ts'
-import { toDraftShipping } from './shipping-choice.ts'
+import { toChosenShipping } from './shipping-choice.ts'
 
 export type PhoneOrder = {
   /** Without an email of its own. */
@@ -67,7 +67,7 @@ function placeFor(
   const attribution = decideAttribution(tx, checkoutQuery.parse({}), { userId, emails: [email] })
   const { lines, coupons } = sale.cart
   const { currency, strategy } = sale
-  const bought = { strategy, userId, currency, lines, coupons, shipping: toDraftShipping(sale.shipping), attribution }
+  const bought = { strategy, userId, currency, lines, coupons, shipping: toChosenShipping(sale.shipping), attribution }
   const fixed = draftOf(shop, body, user, email)
   const order = insertOrder(tx, { ...fixed, ...bought, holdMinutes, by: 'operator' }, now)
   return order.totalMinor === 0 && !sale.shipping.needsMethod ? payNothing(tx, order, now) : order

@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { countryName } from '../../platform/postal/countries.ts'
 import type { Place } from '../../platform/postal/ship-to.ts'
 import { needsShipping } from '../catalog/product-types.ts'
-import type { DraftShipping } from '../orders/create-order.ts'
+import type { ChosenShipping } from '../orders/create-order.ts'
 import { refusal } from '../orders/problems.ts'
 import type { ProblemCode, Refusal } from '../orders/problems.ts'
 import { takesToken } from '../orders/strategies.ts'
@@ -47,7 +47,7 @@ export function shippingChoice(
 }
 
 /** The chosen method as an order stores it. */
-export function toDraftShipping({ chosen }: Pick<ShippingChoice, 'chosen'>): DraftShipping | null {
+export function toChosenShipping({ chosen }: Pick<ShippingChoice, 'chosen'>): ChosenShipping | null {
   if (chosen === null) return null
   const { id, name, estimate, amountMinor } = chosen
   return { method: { id, name, estimate }, amountMinor }

@@ -1,6 +1,6 @@
 import { renewalInterval } from '../benefits/kinds.ts'
 import { isShipped, needsShipping } from '../catalog/product-types.ts'
-import type { DraftLine } from '../orders/create-order.ts'
+import type { NewLine } from '../orders/create-order.ts'
 import { refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
 
@@ -16,13 +16,13 @@ export type AddedLines = { shipping: boolean; taxes: boolean }
  *
  * @param added what the order can get before it is paid, because the buyer's address can come after the checkout
  */
-export function sessionRefusals(lines: readonly DraftLine[], added: AddedLines): Refusal[] {
+export function sessionRefusals(lines: readonly NewLine[], added: AddedLines): Refusal[] {
   const mixed = mixedIntervals(lines)
   return mixed.length > 0 ? mixed : tooManyLines(lines, added)
 }
 
 /** The lines whose billing interval differs from the first one's. */
-function mixedIntervals(lines: readonly DraftLine[]): Refusal[] {
+function mixedIntervals(lines: readonly NewLine[]): Refusal[] {
   let first: string | undefined
   return lines.flatMap(({ path, name, grants }) => {
     const intervals = grants.flatMap((grant) => renewalInterval(grant) ?? [])
@@ -34,8 +34,8 @@ function mixedIntervals(lines: readonly DraftLine[]): Refusal[] {
   })
 }
 
-function tooManyLines(lines: readonly DraftLine[], added: AddedLines): Refusal[] {
-  const isRecurring = ({ grants }: DraftLine): boolean => grants.some((grant) => renewalInterval(grant) !== null)
+function tooManyLines(lines: readonly NewLine[], added: AddedLines): Refusal[] {
+  const isRecurring = ({ grants }: NewLine): boolean => grants.some((grant) => renewalInterval(grant) !== null)
   const recurring = lines.filter(isRecurring)
   if (recurring.length === 0) return []
   const others = lines.filter((line) => !isRecurring(line))
@@ -54,7 +54,7 @@ function tooManyLines(lines: readonly DraftLine[], added: AddedLines): Refusal[]
 }
 
 /** The most lines that shipping and taxes can need: each class has one rate for what is shipped and one for the rest. */
-function reservedLines(lines: readonly DraftLine[], { shipping, taxes }: AddedLines): number {
+function reservedLines(lines: readonly NewLine[], { shipping, taxes }: AddedLines): number {
   const rates = new Set(lines.map(({ type, taxClass }) => `${taxClass} ${isShipped(type)}`))
   return (shipping && needsShipping(lines) ? 1 : 0) + (taxes ? rates.size : 0)
 }

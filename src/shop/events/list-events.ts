@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, gt, gte, lt } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { inParts } from '../../platform/db/in-parts.ts'
-import { events } from './schema.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
+import { events } from './schema.ts'
 
 export type EventRow = typeof events.$inferSelect
 
@@ -42,10 +42,6 @@ export function listEvents(db: Db, { type, after, from, to, limit }: EventFilter
   return inParts(db, next, (rows) => rows, limit)
 }
 
-const batch = rawStatement<{ after: number; limit: number }, { id: number; createdAt: number }>(
-  'SELECT id, created_at AS createdAt FROM events WHERE id > @after ORDER BY id LIMIT @limit'
-)
-
 const remove = rawStatement<{ id: number }>(`
   DELETE FROM events WHERE id = @id
     AND NOT EXISTS (SELECT 1 FROM mails WHERE event_id = @id)
@@ -56,8 +52,14 @@ const remove = rawStatement<{ id: number }>(`
  * delivery stays until that is deleted. Returns the id to continue after; null at the first event that is not from before.
  */
 export function purgeEvents(tx: Tx, before: number, { after, limit }: { after: number; limit: number }): number | null {
-  const events = batch(tx).all({ after, limit })
-  const old = events.filter(({ createdAt }) => createdAt < before)
+  const oldest = tx.orm
+    .select({ id: events.id, createdAt: events.createdAt })
+    .from(events)
+    .where(gt(events.id, after))
+    .orderBy(asc(events.id))
+    .limit(limit)
+    .all()
+  const old = oldest.filter(({ createdAt }) => createdAt < before)
   for (const { id } of old) remove(tx).run({ id })
   return old.length === limit ? (old.at(-1)?.id ?? null) : null
 }

@@ -1,16 +1,29 @@
+import { asc, eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { rawStatement, rowsStatement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { invoices } from './schema.ts'
 
-/** The invoice of an order, then its credit notes, oldest first. */
-export const documentsOf = rowsStatement(invoices, 'order_id = ? ORDER BY id')
+export type InvoiceRow = typeof invoices.$inferSelect
+export type InvoiceKind = InvoiceRow['kind']
 
-const anyInvoice = rawStatement<[], { id: number }>('SELECT id FROM invoices LIMIT 1')
+const ofOrder = statement((orm) =>
+  orm
+    .select()
+    .from(invoices)
+    .where(eq(invoices.orderId, sql.placeholder('orderId')))
+    .orderBy(asc(invoices.id))
+    .prepare()
+)
+
+/** The invoice of an order, then its credit notes, oldest first. */
+export function documentsOf(db: Db, orderId: number): InvoiceRow[] {
+  return ofOrder(db).all({ orderId })
+}
 
 /** Whether the shop has issued any invoice. */
 export function hasInvoices(db: Db): boolean {
-  return anyInvoice(db).get() !== undefined
+  return db.orm.select({ id: invoices.id }).from(invoices).limit(1).get() !== undefined
 }
 
 /** The invoice of an order; undefined for an order that was never paid, or was paid before the shop had invoices. */
@@ -30,6 +43,3 @@ export function getDocument(db: Db, orderId: number, number: string | null): Inv
   if (found === undefined) throw new AppError('NOT_FOUND', 'There is no such invoice.')
   return found
 }
-
-export type InvoiceRow = typeof invoices.$inferSelect
-export type InvoiceKind = InvoiceRow['kind']

@@ -1,12 +1,12 @@
+import { and, eq, max } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { insertStatement, rawStatement } from '../../platform/db/statements.ts'
+import { shareMinor } from '../../platform/money.ts'
 import { setting } from '../settings/settings.ts'
 import { shopDay } from './day.ts'
 import type { InvoiceBuyer, InvoiceDocument, InvoiceTax } from './document.ts'
 import { documentsOf } from './find.ts'
 import type { InvoiceRow } from './find.ts'
 import { invoices } from './schema.ts'
-import { shareMinor } from '../../platform/money.ts'
 
 /** A paid order as its invoice shows it. `country` is the destination, or empty. */
 export type Sale = Omit<InvoiceDocument, 'seller' | 'orderedOn' | 'paidOn' | 'corrects'> & {
@@ -17,11 +17,6 @@ export type Sale = Omit<InvoiceDocument, 'seller' | 'orderedOn' | 'paidOn' | 'co
   country: string
   buyer: InvoiceBuyer
 }
-
-const insertInvoice = insertStatement(invoices)
-const lastSequence = rawStatement<[kind: string, year: number], { last: number | null }>(
-  'SELECT max(sequence) AS last FROM invoices WHERE kind = ? AND year = ?'
-)
 
 /**
  * Issues the invoice of an order in the transaction that records its payment, so that a number is used exactly when the
@@ -82,11 +77,19 @@ type Issued = Pick<InvoiceRow, 'kind' | 'orderId' | 'currency' | 'buyer' | 'docu
 function store(tx: Tx, issued: Issued, now: number): void {
   const date = shopDay(tx, now)
   const year = Number(date.slice(0, 4))
-  const sequence = (lastSequence(tx).get(issued.kind, year)?.last ?? 0) + 1
+  const last = tx.orm
+    .select({ sequence: max(invoices.sequence) })
+    .from(invoices)
+    .where(and(eq(invoices.kind, issued.kind), eq(invoices.year, year)))
+    .get()
+  const sequence = (last?.sequence ?? 0) + 1
   const series = `${setting(tx, 'invoice.prefix')}${issued.kind === 'credit_note' ? 'CN' : ''}`
   const number = `${series}${year}-${sequence}`
   const { totalMinor } = issued.document
-  insertInvoice(tx, { ...issued, year, sequence, number, date, totalMinor, issuedAt: now })
+  tx.orm
+    .insert(invoices)
+    .values({ ...issued, year, sequence, number, date, totalMinor, issuedAt: now })
+    .run()
 }
 
 const grossOf = ({ baseMinor, amountMinor }: InvoiceTax): number => baseMinor + amountMinor

@@ -1,8 +1,11 @@
-import { eq, sql, and, inArray, like } from 'drizzle-orm'
+import { and, eq, inArray, like, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { sqlList } from '../../platform/db/columns.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { statement, rawStatement } from '../../platform/db/statements.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
 import { emailKey } from '../../platform/email-key.ts'
 import { findUserById } from '../accounts/find.ts'
+import type { UserRow } from '../accounts/rows.ts'
 import { isPlusAddressOf, isSelfReferral } from '../affiliates/credit.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
 import { noteReferral, rejectReferral } from '../referrals/referrals.ts'
@@ -10,23 +13,7 @@ import type { Address, OrderContact } from './address.ts'
 import { findAttribution, getOrder, placedAsGuest } from './find.ts'
 import type { OrderRow } from './find.ts'
 import { orderCoupons, orders, unpaidGuestWithData } from './schema.ts'
-import type { SQL } from 'drizzle-orm'
-import { sqlList } from '../../platform/db/columns.ts'
-import type { UserRow } from '../accounts/rows.ts'
 import { releasedStatuses } from './states.ts'
-
-const setEmail = statement((orm) =>
-  orm
-    .update(orders)
-    .set({
-      email: sql`${sql.placeholder('email')}`,
-      emailKey: sql`${sql.placeholder('emailKey')}`,
-      updatedAt: sql`${sql.placeholder('now')}`
-    })
-    .where(eq(orders.id, sql.placeholder('id')))
-    .returning()
-    .prepare()
-)
 
 /**
  * Stores the email for a guest's order without one: from the hosted page or from the gateway. An order that has an
@@ -36,11 +23,10 @@ const setEmail = statement((orm) =>
 export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: number): OrderRow {
   const order = getOrder(tx, orderId)
   if (order.email !== null || order.userId !== null) return order
-  const key = emailKey(email)
-  const known = setEmail(tx).get({ id: orderId, email, emailKey: key, now })
+  const known = setEmail(tx, orderId, email, now)
   tx.orm
     .update(orderCoupons)
-    .set({ customerKey: sql`coalesce(${orderCoupons.customerKey}, ${`email:${key}`})` })
+    .set({ customerKey: sql`coalesce(${orderCoupons.customerKey}, ${`email:${known.emailKey}`})` })
     .where(eq(orderCoupons.orderId, orderId))
     .run()
   checkReferral(tx, known, now)
@@ -51,8 +37,17 @@ export function recordBuyerEmail(tx: Tx, orderId: number, email: string, now: nu
 export function forgetBuyerEmail(tx: Tx, orderId: number, now: number): void {
   const { userId, paidAt } = getOrder(tx, orderId)
   if (userId !== null || paidAt !== null) return
-  setEmail(tx).get({ id: orderId, email: null, emailKey: null, now })
+  setEmail(tx, orderId, null, now)
   tx.orm.update(orderCoupons).set({ customerKey: null }).where(eq(orderCoupons.orderId, orderId)).run()
+}
+
+function setEmail(tx: Tx, orderId: number, email: string | null, now: number): OrderRow {
+  return tx.orm
+    .update(orders)
+    .set({ email, emailKey: email === null ? null : emailKey(email), updatedAt: now })
+    .where(eq(orders.id, orderId))
+    .returning()
+    .get()
 }
 
 /** Stores what the buyer entered on the hosted page. */

@@ -1,28 +1,43 @@
+import { and, asc, count, desc, eq, gt, gte, isNotNull, isNull, lt, notInArray, sql } from 'drizzle-orm'
+import type { Placeholder, SQL } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { rawStatement, rowStatement, rowsStatement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { orderAttributions, orderCoupons, orderHistory, orderItems, orders } from './schema.ts'
-import { and, count, eq, isNull } from 'drizzle-orm'
-import type { Placeholder, SQL } from 'drizzle-orm'
+import { releasedStatuses } from './states.ts'
 
-const orderById = rowStatement(orders, 'id = ?')
-const anyOrder = rawStatement<[], { id: number }>('SELECT id FROM orders LIMIT 1')
-const orderByPublicToken = rowStatement(orders, 'public_token = ?')
-/** The lines of an order, in their order. */
-export const itemsOf = rowsStatement(orderItems, 'order_id = ? ORDER BY id')
-export const couponsOf = rowsStatement(orderCoupons, 'order_id = ? ORDER BY id')
-export const findAttribution = rowStatement(orderAttributions, 'order_id = ?')
-/** The audit rows of an order, oldest first. */
-export const historyOf = rowsStatement(orderHistory, 'order_id = ? ORDER BY id')
+export type OrderRow = typeof orders.$inferSelect
+export type OrderItemRow = typeof orderItems.$inferSelect
+export type OrderCouponRow = typeof orderCoupons.$inferSelect
+export type OrderAttributionRow = typeof orderAttributions.$inferSelect
+export type OrderHistoryRow = typeof orderHistory.$inferSelect
 
-/** The newest row of the history that changed the state: rows of partial refunds do not. */
-export function lastMoveOf(db: Db, orderId: number): ReturnType<typeof historyOf>[number] | undefined {
-  return historyOf(db, orderId).findLast(({ from, to }) => from !== to)
-}
+const id = sql.placeholder('id')
+
+const orderById = statement((orm) => orm.select().from(orders).where(eq(orders.id, id)).prepare())
+const orderByPublicToken = statement((orm) =>
+  orm
+    .select()
+    .from(orders)
+    .where(eq(orders.publicToken, sql.placeholder('publicToken')))
+    .prepare()
+)
+const items = statement((orm) =>
+  orm.select().from(orderItems).where(eq(orderItems.orderId, id)).orderBy(asc(orderItems.id)).prepare()
+)
+const coupons = statement((orm) =>
+  orm.select().from(orderCoupons).where(eq(orderCoupons.orderId, id)).orderBy(asc(orderCoupons.id)).prepare()
+)
+const attribution = statement((orm) =>
+  orm.select().from(orderAttributions).where(eq(orderAttributions.orderId, id)).prepare()
+)
+const history = statement((orm) =>
+  orm.select().from(orderHistory).where(eq(orderHistory.orderId, id)).orderBy(asc(orderHistory.id)).prepare()
+)
 
 /** The order with an id. */
 export function findOrder(db: Db, id: number): OrderRow | undefined {
-  return orderById(db, id)
+  return orderById(db).get({ id })
 }
 
 /** The order with an id. @throws AppError NOT_FOUND */
@@ -32,25 +47,53 @@ export function getOrder(db: Db, id: number): OrderRow {
   return order
 }
 
-/** Whether the shop has any order. */
-export function hasOrders(db: Db): boolean {
-  return anyOrder(db).get() !== undefined
-}
-
 /**
  * The order of a hosted page's address.
  *
  * @throws AppError NOT_FOUND
  */
 export function getOrderByPublicToken(db: Db, publicToken: string): OrderRow {
-  const order = orderByPublicToken(db, publicToken)
+  const order = orderByPublicToken(db).get({ publicToken })
   if (order === undefined) throw new AppError('NOT_FOUND', 'There is no order at this address.')
   return order
 }
 
-export type OrderRow = typeof orders.$inferSelect
-export type OrderItemRow = typeof orderItems.$inferSelect
-export type OrderAttributionRow = typeof orderAttributions.$inferSelect
+/** The lines of an order, in their order. */
+export function itemsOf(db: Db, orderId: number): OrderItemRow[] {
+  return items(db).all({ id: orderId })
+}
+
+/** The coupons of an order, in their order. */
+export function couponsOf(db: Db, orderId: number): OrderCouponRow[] {
+  return coupons(db).all({ id: orderId })
+}
+
+/** The attribution of an order. */
+export function findAttribution(db: Db, orderId: number): OrderAttributionRow | undefined {
+  return attribution(db).get({ id: orderId })
+}
+
+/** The audit rows of an order, oldest first. */
+export function historyOf(db: Db, orderId: number): OrderHistoryRow[] {
+  return history(db).all({ id: orderId })
+}
+
+/** The newest row of the history that changed the state: rows of partial refunds do not. */
+export function lastMoveOf(db: Db, orderId: number): OrderHistoryRow | undefined {
+  return historyOf(db, orderId).findLast(({ from, to }) => from !== to)
+}
+
+/** Whether the shop has any order. */
+export function hasOrders(db: Db): boolean {
+  return db.orm.select({ id: orders.id }).from(orders).limit(1).get() !== undefined
+}
+
+/** Whether an order has a paid renewal that is not refunded, so that its subscription is paid for. */
+export function hasPaidRenewal(db: Db, orderId: number): boolean {
+  const inForce = notInArray(orders.status, [...releasedStatuses])
+  const renewals = and(eq(orders.renewalOf, orderId), isNotNull(orders.paidAt), inForce)
+  return db.orm.select({ id: orders.id }).from(orders).where(renewals).limit(1).get() !== undefined
+}
 
 /** Matches the guest orders with an email that do not belong to an account. */
 export function placedAsGuest(emailKey: string | Placeholder): SQL | undefined {
@@ -62,36 +105,29 @@ export function countGuestOrders(db: Db, emailKey: string): number {
   return db.orm.select({ found: count() }).from(orders).where(placedAsGuest(emailKey)).get()?.found ?? 0
 }
 
-const later = rawStatement<{ emailKey: string | null; id: number; since: number }, { id: number }>(
-  'SELECT id FROM orders WHERE email_key = @emailKey AND id > @id AND created_at >= @since LIMIT 1'
-)
-const earlier = rawStatement<{ emailKey: string | null; id: number; limit: number }, { createdAt: number }>(
-  'SELECT created_at AS createdAt FROM orders WHERE email_key = @emailKey AND id < @id ORDER BY id DESC LIMIT @limit'
-)
+type EmailOf = Pick<OrderRow, 'id' | 'emailKey'>
 
 /** Whether another order with the same email was placed after this one, at `since` (epoch ms) or later. */
-export function hasOrderSince(db: Db, { id, emailKey }: Pick<OrderRow, 'id' | 'emailKey'>, since: number): boolean {
-  return later(db).get({ id, emailKey, since }) !== undefined
+export function hasOrderSince(db: Db, { id, emailKey }: EmailOf, since: number): boolean {
+  if (emailKey === null) return false
+  const later = and(eq(orders.emailKey, emailKey), gt(orders.id, id), gte(orders.createdAt, since))
+  return db.orm.select({ id: orders.id }).from(orders).where(later).limit(1).get() !== undefined
 }
 
 /** How many orders with the same email were placed within `withinMs` before this one; counts to `limit` at most. */
 export function countOrdersBefore(
   db: Db,
-  { id, emailKey, createdAt }: Pick<OrderRow, 'id' | 'emailKey' | 'createdAt'>,
+  { id, emailKey, createdAt }: EmailOf & Pick<OrderRow, 'createdAt'>,
   withinMs: number,
   limit: number
 ): number {
-  return earlier(db)
-    .all({ id, emailKey, limit })
+  if (emailKey === null) return 0
+  return db.orm
+    .select({ createdAt: orders.createdAt })
+    .from(orders)
+    .where(and(eq(orders.emailKey, emailKey), lt(orders.id, id)))
+    .orderBy(desc(orders.id))
+    .limit(limit)
+    .all()
     .filter((order) => order.createdAt > createdAt - withinMs).length
-}
-
-const paidRenewal = rawStatement<[number], { id: number }>(
-  `SELECT id FROM orders WHERE renewal_of = ? AND paid_at IS NOT NULL
-     AND status NOT IN ('failed', 'cancelled', 'refunded') LIMIT 1`
-)
-
-/** Whether an order has a paid renewal that is not refunded, so that its subscription is paid for. */
-export function hasPaidRenewal(db: Db, orderId: number): boolean {
-  return paidRenewal(db).get(orderId) !== undefined
 }

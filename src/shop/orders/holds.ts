@@ -1,30 +1,31 @@
-import { eq, sql, and, asc, gt, lte, or } from 'drizzle-orm'
-import type { Tx, Db } from '../../platform/db/database.ts'
-import { statement, rawStatement, insertStatement } from '../../platform/db/statements.ts'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  exists,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lte,
+  not,
+  notInArray,
+  or,
+  sql,
+  sum
+} from 'drizzle-orm'
+import { setBackMs } from '../../platform/clock.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { returnUse } from '../catalog/coupons.ts'
+import { products, variations } from '../catalog/schema.ts'
 import { returnStock, takeStock } from '../catalog/stock.ts'
 import { takeCouponUse } from './coupon-uses.ts'
 import { couponsOf, itemsOf } from './find.ts'
 import type { OrderRow } from './find.ts'
-import { orderCoupons, orderItems, orderHolders, orders } from './schema.ts'
-import { sqlList } from '../../platform/db/columns.ts'
+import { orderCoupons, orderHolders, orderItems, orders } from './schema.ts'
 import { unpaidStatuses } from './states.ts'
-import { setBackMs } from '../../platform/clock.ts'
-
-const setStockTaken = statement((orm) =>
-  orm
-    .update(orderItems)
-    .set({ stockTaken: sql`${sql.placeholder('stockTaken')}` })
-    .where(eq(orderItems.id, sql.placeholder('id')))
-    .prepare()
-)
-const setCounted = statement((orm) =>
-  orm
-    .update(orderCoupons)
-    .set({ counted: sql`${sql.placeholder('counted')}` })
-    .where(eq(orderCoupons.id, sql.placeholder('id')))
-    .prepare()
-)
 
 /**
  * Returns the stock and coupon uses that an order holds. A second call changes nothing, because the rows record the
@@ -34,12 +35,12 @@ export function releaseHold(tx: Tx, orderId: number): void {
   for (const item of itemsOf(tx, orderId)) {
     if (item.stockTaken === 0) continue
     returnStock(tx, item, item.stockTaken)
-    setStockTaken(tx).run({ id: item.id, stockTaken: 0 })
+    setStockTaken(tx, item.id, 0)
   }
   for (const coupon of couponsOf(tx, orderId)) {
     if (coupon.counted === 0) continue
     returnUse(tx, coupon.couponId)
-    setCounted(tx).run({ id: coupon.id, counted: 0 })
+    setCounted(tx, coupon.id, 0)
   }
 }
 
@@ -55,7 +56,7 @@ function reclaimStock(tx: Tx, orderId: number): string[] {
     if (missing === 0) continue
     const taken = takeUnits(tx, item, missing)
     if (taken === null) gone.push(`"${item.name}" is out of stock`)
-    else setStockTaken(tx).run({ id: item.id, stockTaken: item.stockTaken + taken })
+    else setStockTaken(tx, item.id, item.stockTaken + taken)
   }
   return gone
 }
@@ -64,27 +65,53 @@ function reclaimCoupons(tx: Tx, order: OrderRow): string[] {
   const gone: string[] = []
   for (const coupon of couponsOf(tx, order.id)) {
     if (coupon.counted === 1) continue
-    if (takeCouponUse(tx, coupon) === 'taken') setCounted(tx).run({ id: coupon.id, counted: 1 })
+    if (takeCouponUse(tx, coupon) === 'taken') setCounted(tx, coupon.id, 1)
     else gone.push(`coupon ${coupon.code} is used up`)
   }
   return gone
 }
 
+function setStockTaken(tx: Tx, itemId: number, stockTaken: number): void {
+  tx.orm.update(orderItems).set({ stockTaken }).where(eq(orderItems.id, itemId)).run()
+}
+
+function setCounted(tx: Tx, orderCouponId: number, counted: 0 | 1): void {
+  tx.orm.update(orderCoupons).set({ counted }).where(eq(orderCoupons.id, orderCouponId)).run()
+}
+
 type Wanted = { productId: number; variationId: number | null }
 
-const stockOf = rawStatement<Wanted, { stock: number | null; ofVariation: 0 | 1 }>(`
-  SELECT coalesce(v.stock, p.stock) AS stock, v.stock IS NOT NULL AS ofVariation
-  FROM products p LEFT JOIN variations v ON v.id = @variationId AND v.product_id = p.id
-  WHERE p.id = @productId AND (@variationId IS NULL OR v.id IS NOT NULL)`)
+const productStock = statement((orm) =>
+  orm
+    .select({ stock: products.stock })
+    .from(products)
+    .where(eq(products.id, sql.placeholder('productId')))
+    .prepare()
+)
+const variationStock = statement((orm) =>
+  orm
+    .select({ stock: variations.stock, shared: products.stock })
+    .from(variations)
+    .innerJoin(products, eq(products.id, variations.productId))
+    .where(and(eq(variations.id, sql.placeholder('variationId')), eq(products.id, sql.placeholder('productId'))))
+    .prepare()
+)
 
 /** A counted stock: that of a variation, or that of a product, which its variations without a stock share. */
 export type CountedStock = { productId: number; variationId: number | null; units: number }
 
+/** The stock that a line draws on; null if it is not counted, and undefined if there is no such product or variation. */
+function stockOf(db: Db, { productId, variationId }: Wanted): CountedStock | null | undefined {
+  const own = variationId === null ? undefined : variationStock(db).get({ productId, variationId })
+  if (variationId !== null && own === undefined) return undefined
+  if (own !== undefined && own.stock !== null) return { productId, variationId, units: own.stock }
+  const shared = own === undefined ? productStock(db).get({ productId })?.stock : own.shared
+  return typeof shared === 'number' ? { productId, variationId: null, units: shared } : shared
+}
+
 /** The stock that a line draws on; null if it is not counted. */
-export function countedStock(db: Db, { productId, variationId }: Wanted): CountedStock | null {
-  const found = stockOf(db).get({ productId, variationId })
-  if (found === undefined || found.stock === null) return null
-  return { productId, variationId: found.ofVariation === 1 ? variationId : null, units: found.stock }
+export function countedStock(db: Db, wanted: Wanted): CountedStock | null {
+  return stockOf(db, wanted) ?? null
 }
 
 /**
@@ -92,9 +119,9 @@ export function countedStock(db: Db, { productId, variationId }: Wanted): Counte
  * not counted, so that nothing is returned if counting begins before the order is released.
  */
 export function takeUnits(tx: Tx, { productId, variationId }: Wanted, quantity: number): number | null {
-  const stored = stockOf(tx).get({ productId, variationId })
-  if (stored === undefined) return null
-  if (stored.stock === null) return 0
+  const stock = stockOf(tx, { productId, variationId })
+  if (stock === undefined) return null
+  if (stock === null) return 0
   return takeStock(tx, { productId, variationId }, quantity) ? quantity : null
 }
 
@@ -109,80 +136,98 @@ export type Holder = {
   addressKey: string
 }
 
-/** The states of an order that holds stock and coupons without being paid. */
-const held = sqlList(unpaidStatuses)
+/** Matches the orders that hold stock and coupons without being paid. */
+const isHeld = inArray(orders.status, [...unpaidStatuses])
 
-const insertHolder = insertStatement(orderHolders)
-
-const deleteHolder = rawStatement<[number]>('DELETE FROM order_holders WHERE order_id = ?')
-
-const ofBuyer = rawStatement<{ buyer: string }, { id: number }>(`
-  SELECT o.id FROM order_holders h JOIN orders o ON o.id = h.order_id
-  WHERE h.buyer = @buyer AND o.status = 'pending' ORDER BY o.id`)
-
-const sameCart = rawStatement<{ buyer: string; cartKey: string; until: number }, { id: number }>(`
-  SELECT o.id FROM order_holders h JOIN orders o ON o.id = h.order_id
-  WHERE h.buyer = @buyer AND h.cart_key = @cartKey AND o.paid_at IS NULL AND o.hold_ends_at > @until
-    AND (o.status = 'failed' OR (o.status = 'pending' AND o.strategy = 'redirect_to_store'))
-  ORDER BY o.id DESC LIMIT 1`)
-
-const atAddress = rawStatement<{ addressKey: string }, { count: number }>(`
-  SELECT count(*) AS count FROM order_holders h JOIN orders o ON o.id = h.order_id
-  WHERE h.address_key = @addressKey AND o.status IN (${held})`)
-
-const unitsOfGuests = rawStatement<
-  { addressKey: string; productId: number; variationId: number | null },
-  { units: number | null }
->(`
-  SELECT sum(i.stock_taken) AS units
-  FROM order_holders h JOIN orders o ON o.id = h.order_id JOIN order_items i ON i.order_id = o.id
-  WHERE h.address_key = @addressKey AND h.is_guest = 1 AND o.status IN (${held})
-    AND i.product_id = @productId AND CASE WHEN @variationId IS NOT NULL THEN i.variation_id = @variationId
-      ELSE NOT EXISTS (SELECT 1 FROM variations v WHERE v.id = i.variation_id AND v.stock IS NOT NULL) END`)
+/** Matches the line items that draw on a product's own stock, which its variations without a stock share. */
+const sharesStock = or(
+  isNull(orderItems.variationId),
+  not(
+    exists(
+      sql`(SELECT 1 FROM ${variations} WHERE ${variations.id} = ${orderItems.variationId} AND ${isNotNull(variations.stock)})`
+    )
+  )
+)
 
 /**
  * The buyer's newest unpaid order for the same cart whose hold lasts until `until`; undefined if there is none. A payment
  * by token is continued only after it failed, because a second one must not start beside it.
  */
-export function findSameCart(db: Db, same: { buyer: string; cartKey: string; until: number }): number | undefined {
-  return sameCart(db).get(same)?.id
+export function findSameCart(
+  db: Db,
+  { buyer, cartKey, until }: { buyer: string; cartKey: string; until: number }
+): number | undefined {
+  const isUnpaid = and(isNull(orders.paidAt), gt(orders.holdEndsAt, until))
+  const isOnPage = and(eq(orders.status, 'pending'), eq(orders.strategy, 'redirect_to_store'))
+  return db.orm
+    .select({ id: orders.id })
+    .from(orderHolders)
+    .innerJoin(orders, eq(orders.id, orderHolders.orderId))
+    .where(
+      and(
+        eq(orderHolders.buyer, buyer),
+        eq(orderHolders.cartKey, cartKey),
+        isUnpaid,
+        or(eq(orders.status, 'failed'), isOnPage)
+      )
+    )
+    .orderBy(desc(orders.id))
+    .limit(1)
+    .get()?.id
 }
 
 /** Records who holds a new order, and its cart. */
 export function recordHolder(tx: Tx, orderId: number, holder: Holder, cartKey: string): void {
   const { buyer, isGuest, addressKey } = holder
-  insertHolder(tx, { orderId, buyer, isGuest, addressKey, cartKey })
+  tx.orm.insert(orderHolders).values({ orderId, buyer, isGuest, addressKey, cartKey }).run()
 }
 
 /** A buyer's pending orders, the oldest first. */
 export function pendingOrdersOf(db: Db, buyer: string): number[] {
-  return ofBuyer(db)
-    .all({ buyer })
+  return db.orm
+    .select({ id: orders.id })
+    .from(orderHolders)
+    .innerJoin(orders, eq(orders.id, orderHolders.orderId))
+    .where(and(eq(orderHolders.buyer, buyer), eq(orders.status, 'pending')))
+    .orderBy(asc(orders.id))
+    .all()
     .map(({ id }) => id)
 }
 
 /** How many unpaid orders hold something for one address. */
 export function countHeldAt(db: Db, addressKey: string): number {
-  return atAddress(db).get({ addressKey })?.count ?? 0
+  const found = db.orm
+    .select({ id: orders.id })
+    .from(orderHolders)
+    .innerJoin(orders, eq(orders.id, orderHolders.orderId))
+    .where(and(eq(orderHolders.addressKey, addressKey), isHeld))
+    .all()
+  return found.length
 }
 
 /** How many units of a stock the unpaid orders of one address's guests hold. */
 export function unitsHeldByGuests(db: Db, addressKey: string, { productId, variationId }: CountedStock): number {
-  return unitsOfGuests(db).get({ addressKey, productId, variationId })?.units ?? 0
+  const ofGuests = and(eq(orderHolders.addressKey, addressKey), eq(orderHolders.isGuest, true), isHeld)
+  const ofStock = variationId === null ? sharesStock : eq(orderItems.variationId, variationId)
+  const found = db.orm
+    .select({ units: sum(orderItems.stockTaken).mapWith(Number) })
+    .from(orderHolders)
+    .innerJoin(orders, eq(orders.id, orderHolders.orderId))
+    .innerJoin(orderItems, eq(orderItems.orderId, orders.id))
+    .where(and(ofGuests, eq(orderItems.productId, productId), ofStock))
+    .get()
+  return found?.units ?? 0
 }
 
 /** Deletes the holder of an order, which then does not count for the limits. */
 export function dropHolder(tx: Tx, orderId: number): void {
-  deleteHolder(tx).run(orderId)
+  tx.orm.delete(orderHolders).where(eq(orderHolders.orderId, orderId)).run()
 }
 
 /** Deletes the holders of orders that are paid or released, at most `limit` of them. Returns how many. */
 export function purgeHolders(tx: Tx, _now: number, limit: number): number {
-  return tx.orm
-    .delete(orderHolders)
-    .where(sql`order_id NOT IN (SELECT id FROM orders WHERE status IN (${sql.raw(held)}))`)
-    .limit(limit)
-    .run().changes
+  const held = tx.orm.select({ id: orders.id }).from(orders).where(isHeld)
+  return tx.orm.delete(orderHolders).where(notInArray(orderHolders.orderId, held)).limit(limit).run().changes
 }
 
 /** The maximum of `checkout.holdMinutes`. */

@@ -1,7 +1,6 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { emit } from '../webhooks/emit.ts'
 import { restoreCommission, reduceCommission } from '../referrals/referrals.ts'
@@ -12,18 +11,6 @@ import type { OrderRow } from './find.ts'
 import { orders } from './schema.ts'
 import { mayMove } from './states.ts'
 import { commissionBaseOf } from './totals.ts'
-
-const addRefund = statement((orm) =>
-  orm
-    .update(orders)
-    .set({
-      refundedMinor: sql`${orders.refundedMinor} + ${sql.placeholder('amountMinor')}`,
-      updatedAt: sql`${sql.placeholder('now')}`
-    })
-    .where(eq(orders.id, sql.placeholder('id')))
-    .returning()
-    .prepare()
-)
 
 /**
  * Checks the amount of a refund, in minor units of the order's currency.
@@ -60,7 +47,7 @@ export function recordRefund(
   checkRefund(order, amountMinor)
   const full = order.refundedMinor + amountMinor === order.totalMinor
   if (full && mayMove(order.status, 'refunded', false)) return moveOrder(tx, orderId, 'refunded', cause, now)
-  const refunded = addRefund(tx).get({ id: orderId, amountMinor, now })
+  const refunded = addRefund(tx, order, amountMinor, now)
   const reason = `${cause.reason} (${formatMoney(amountMinor, order.currency)})`
   recordMove(tx, { orderId, from: order.status, to: order.status, by: cause.by, reason, at: now })
   reduceCommission(tx, orderId, commissionBaseOf(refunded), now)
@@ -83,10 +70,19 @@ export function reverseRefund(
 ): OrderRow {
   const before = getOrder(tx, orderId)
   const reversedMinor = Math.min(amountMinor, before.refundedMinor)
-  const order = addRefund(tx).get({ id: orderId, amountMinor: -reversedMinor, now })
+  const order = addRefund(tx, before, -reversedMinor, now)
   restoreCommission(tx, orderId, commissionBaseOf(order), now)
   recordMove(tx, { orderId, from: order.status, to: order.status, ...cause, at: now })
   emit(tx, 'order.refund_failed', { orderId, amountMinor: reversedMinor, currency: order.currency }, now)
   mailBuyer(tx, order, { template: 'refund_failed', data: { orderId, amountMinor: reversedMinor } }, now)
   return order
+}
+
+function addRefund(tx: Tx, { id, refundedMinor }: OrderRow, amountMinor: number, now: number): OrderRow {
+  return tx.orm
+    .update(orders)
+    .set({ refundedMinor: refundedMinor + amountMinor, updatedAt: now })
+    .where(eq(orders.id, id))
+    .returning()
+    .get()
 }

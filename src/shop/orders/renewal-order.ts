@@ -1,7 +1,6 @@
 import { validationFailed } from '../../errors.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { insertStatement } from '../../platform/db/statements.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
 import { isCreditable } from '../affiliates/credit.ts'
 import { renewalInterval } from '../benefits/kinds.ts'
@@ -12,14 +11,10 @@ import { setting } from '../settings/settings.ts'
 import { taxInPaid } from '../tax/terms.ts'
 import type { OrderTax } from '../tax/terms.ts'
 import { recordMove } from './transition.ts'
-import { findAttribution, getOrder, itemsOf } from './find.ts'
+import { findAttribution, itemsOf } from './find.ts'
 import { pricesFor, netGoodsMinor, toColumns, totalsOf, storeTaxes, termsOfOrder } from './totals.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderAttributions, orderItems, orders } from './schema.ts'
-
-const insertRow = insertStatement(orders)
-const insertItem = insertStatement(orderItems)
-const insertAttribution = insertStatement(orderAttributions)
 
 /** The gateway's charge for one more period of a subscription, in minor units. */
 export type RenewalPayment = { amountMinor: number; currency: string; by: string }
@@ -45,29 +40,37 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
   const shippingMinor = isShipped ? Math.min(original.shippingMinor, withoutTaxMinor) : 0
   const lines = renewedLines(renewing, withoutTaxMinor - shippingMinor)
   const { userId, email, emailKey, strategy, contact, billingAddress, shippingAddress } = original
-  const orderId = insertRow(tx, {
-    userId,
-    email,
-    emailKey,
-    strategy,
-    contact,
-    billingAddress,
-    shippingAddress,
-    currency,
-    renewalOf: original.id,
-    status: 'pending',
-    vatId: original.vatId,
-    ...toColumns(totalsOf(lines, { ...original, shippingMinor, listShippingMinor: null, tax })),
-    shippingMethod: isShipped ? original.shippingMethod : null,
-    publicToken: randomToken(),
-    createdAt: now,
-    updatedAt: now
-  })
-  for (const line of lines) insertItem(tx, { ...line, orderId })
+  const order = tx.orm
+    .insert(orders)
+    .values({
+      userId,
+      email,
+      emailKey,
+      strategy,
+      contact,
+      billingAddress,
+      shippingAddress,
+      currency,
+      renewalOf: original.id,
+      status: 'pending',
+      vatId: original.vatId,
+      ...toColumns(totalsOf(lines, { ...original, shippingMinor, listShippingMinor: null, tax })),
+      shippingMethod: isShipped ? original.shippingMethod : null,
+      publicToken: randomToken(),
+      createdAt: now,
+      updatedAt: now
+    })
+    .returning()
+    .get()
+  const orderId = order.id
+  for (const line of lines)
+    tx.orm
+      .insert(orderItems)
+      .values({ ...line, orderId })
+      .run()
   storeTaxes(tx, orderId, tax.lines)
   recordMove(tx, { orderId, from: null, to: 'pending', by, reason: `renewal of order ${original.id}`, at: now })
   emit(tx, 'order.created', { orderId, totalMinor: amountMinor, currency }, now)
-  const order = getOrder(tx, orderId)
   copyAttribution(tx, original.id, order, now)
   return order
 }
@@ -97,7 +100,10 @@ function renewedLines(lines: readonly OrderItemRow[], amountMinor: number): Omit
 function copyAttribution(tx: Tx, originalId: number, order: OrderRow, now: number): void {
   const attribution = findAttribution(tx, originalId)
   if (attribution === undefined) return
-  insertAttribution(tx, { ...attribution, orderId: order.id })
+  tx.orm
+    .insert(orderAttributions)
+    .values({ ...attribution, orderId: order.id })
+    .run()
   const { affiliateId, visitId } = attribution
   const affiliate = affiliateId === null ? undefined : findAffiliateById(tx, affiliateId)
   if (affiliate === undefined || visitId === null || !setting(tx, 'affiliates.renewals')) return

@@ -18,7 +18,7 @@ import {
   storeTaxes,
   termsOfOrder
 } from './totals.ts'
-import type { DraftShipping } from './create-order.ts'
+import type { ChosenShipping } from './create-order.ts'
 import { couponsOf, getOrder, itemsOf } from './find.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
@@ -61,7 +61,7 @@ export function repriceOrder(tx: Tx, order: OrderRow, now: number): OrderRow {
 }
 
 /** Changes how an unpaid order is shipped and what that costs, and computes the rest again. */
-export function setShipping(tx: Tx, order: OrderRow, shipping: DraftShipping | null, now: number): OrderRow {
+export function setShipping(tx: Tx, order: OrderRow, shipping: ChosenShipping | null, now: number): OrderRow {
   const changed = withShipping(order, shipping)
   tx.orm.update(orders).set({ shippingMethod: changed.shippingMethod }).where(eq(orders.id, order.id)).run()
   return repriceOrder(tx, changed, now)
@@ -74,7 +74,7 @@ export function setVatId(tx: Tx, order: OrderRow, vatId: string | null, now: num
 }
 
 /** An order with another shipping, before its sums are computed again. */
-export function withShipping(order: OrderRow, shipping: DraftShipping | null): OrderRow {
+export function withShipping(order: OrderRow, shipping: ChosenShipping | null): OrderRow {
   const { method = null, amountMinor = 0 } = shipping ?? {}
   return { ...order, shippingMethod: method, shippingMinor: amountMinor, listShippingMinor: null }
 }

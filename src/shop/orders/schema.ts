@@ -10,7 +10,7 @@ import type { GrantSpec } from '../catalog/grants.ts'
 import { productTypes } from '../catalog/product-types.ts'
 import { taxClasses } from '../tax/input.ts'
 import type { Address, OrderContact } from './address.ts'
-import type { ShippingMethod } from './shipping-method.ts'
+import type { ChosenMethod } from '../shipping/input.ts'
 import { orderStatuses } from './states.ts'
 import { strategyNames } from './strategies.ts'
 
@@ -33,7 +33,7 @@ export const orders = sqliteTable(
     discountMinor: minor('discount_minor').notNull(),
     /** What the buyer pays for shipping, and how it is shipped. Both stay when the shop's shipping methods change. */
     shippingMinor: minor('shipping_minor').notNull().default(0),
-    shippingMethod: json<ShippingMethod>('shipping_method'),
+    shippingMethod: json<ChosenMethod>('shipping_method'),
     /** With reverse charge: what the shipping costs with the tax that the buyer does not pay. */
     listShippingMinor: minor('list_shipping_minor'),
     /** The tax of the goods and of the shipping. If `taxIncluded`, the other amounts include it. */

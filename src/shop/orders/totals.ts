@@ -1,15 +1,15 @@
-import type { CommissionBase } from '../referrals/commission.ts'
-import { shippingWithoutTax, taxOf, saleTerms } from '../tax/terms.ts'
-import type { OrderTax, TaxedLine, TaxedKind, SaleTerms } from '../tax/terms.ts'
-import type { OrderRow, OrderItemRow } from './find.ts'
-import { chargeStepMinor, shareMinor, toMajor, formatMoney } from '../../platform/money.ts'
-import { withoutTax, rateLabel } from '../tax/arithmetic.ts'
-import { eq } from 'drizzle-orm'
+import { asc, eq, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { insertStatement, rowsStatement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/statements.ts'
+import { chargeStepMinor, formatMoney, shareMinor, toMajor } from '../../platform/money.ts'
+import type { CommissionBase } from '../referrals/commission.ts'
+import { rateLabel, withoutTax } from '../tax/arithmetic.ts'
 import type { TaxLine } from '../tax/arithmetic.ts'
-import { orderTaxes } from './schema.ts'
+import { saleTerms, shippingWithoutTax, taxOf } from '../tax/terms.ts'
+import type { OrderTax, SaleTerms, TaxedKind, TaxedLine } from '../tax/terms.ts'
 import { couponsOf } from './find.ts'
+import type { OrderItemRow, OrderRow } from './find.ts'
+import { orderTaxes } from './schema.ts'
 
 /** The sums of an order, in minor units: subtotal − discount + shipping (+ tax that prices do not include) = total. */
 export type Totals = {
@@ -132,14 +132,28 @@ export function termsOfOrder(db: Db, order: OrderRow, items: readonly OrderItemR
   return saleTerms(db, order, items, included)
 }
 
+const taxes = statement((orm) =>
+  orm
+    .select()
+    .from(orderTaxes)
+    .where(eq(orderTaxes.orderId, sql.placeholder('orderId')))
+    .orderBy(asc(orderTaxes.id))
+    .prepare()
+)
+
 /** The taxes of an order, a row for each rate. */
-export const taxesOfOrder = rowsStatement(orderTaxes, 'order_id = ? ORDER BY id')
-const insertTax = insertStatement(orderTaxes)
+export function taxesOfOrder(db: Db, orderId: number): (typeof orderTaxes.$inferSelect)[] {
+  return taxes(db).all({ orderId })
+}
 
 /** Stores the taxes of an order, in place of those that it has. */
 export function storeTaxes(tx: Tx, orderId: number, lines: readonly TaxLine[]): void {
   tx.orm.delete(orderTaxes).where(eq(orderTaxes.orderId, orderId)).run()
-  for (const line of lines) insertTax(tx, { ...line, orderId })
+  for (const line of lines)
+    tx.orm
+      .insert(orderTaxes)
+      .values({ ...line, orderId })
+      .run()
 }
 
 /** A tax of an order, or of a quote, in major units. */

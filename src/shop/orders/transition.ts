@@ -1,23 +1,21 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import type { Tx, Db } from '../../platform/db/database.ts'
-import { statement, insertStatement } from '../../platform/db/statements.ts'
-import { emit } from '../webhooks/emit.ts'
-import { setting } from '../settings/settings.ts'
-import { getOrder, lastMoveOf, itemsOf, findOrder } from './find.ts'
-import { reclaimHold, releaseHold } from './holds.ts'
-import { invoiceOrder, creditOrder } from './invoice-order.ts'
-import type { OrderRow } from './find.ts'
-import { orders, orderHistory } from './schema.ts'
-import type { OrderStatus } from './states.ts'
-import { isPaidStatus, isReleasedStatus, mayMove } from './states.ts'
-import { acceptReferral, rejectReferral, reopenReferral } from '../referrals/referrals.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { giveGrants, revokeGrants } from '../benefits/give.ts'
 import { takeBackRenewal } from '../benefits/subscriptions.ts'
-import { mailBuyer, mailMove } from './order-mails.ts'
-import { hasPaidRenewal } from './find.ts'
 import { needsShipping } from '../catalog/product-types.ts'
-import { write } from '../../platform/db/database.ts'
+import { acceptReferral, rejectReferral, reopenReferral } from '../referrals/referrals.ts'
+import { setting } from '../settings/settings.ts'
+import { emit } from '../webhooks/emit.ts'
+import { findOrder, getOrder, hasPaidRenewal, itemsOf, lastMoveOf } from './find.ts'
+import type { OrderRow } from './find.ts'
+import { reclaimHold, releaseHold } from './holds.ts'
+import { creditOrder, invoiceOrder } from './invoice-order.ts'
+import { mailBuyer, mailMove } from './order-mails.ts'
+import { orderHistory, orders } from './schema.ts'
+import { isPaidStatus, isReleasedStatus, mayMove } from './states.ts'
+import type { OrderStatus } from './states.ts'
 
 export type Move = {
   /** The actor: `checkout`, `buyer`, `return` (a buyer who comes back from the gateway), `webhook`, `hold`, `reconciler`, `operator`, or `demo` and `seed` in seeds. */
@@ -26,21 +24,6 @@ export type Move = {
   /** A payment arrived after the order was cancelled. Only then, a cancelled order moves. */
   latePayment?: boolean
 }
-
-const updateOrder = statement((orm) =>
-  orm
-    .update(orders)
-    .set({
-      status: sql`${sql.placeholder('status')}`,
-      paidAt: sql`${sql.placeholder('paidAt')}`,
-      holdEndsAt: sql`${sql.placeholder('holdEndsAt')}`,
-      refundedMinor: sql`${sql.placeholder('refundedMinor')}`,
-      updatedAt: sql`${sql.placeholder('now')}`
-    })
-    .where(eq(orders.id, sql.placeholder('id')))
-    .returning()
-    .prepare()
-)
 
 /**
  * Moves an order to another state and applies the consequences in the caller's transaction: stock and coupon uses,
@@ -72,95 +55,6 @@ export function moveOrder(tx: Tx, orderId: number, to: OrderStatus, move: Move, 
   report(tx, order, moved, now)
   followMove(tx, order, moved, now)
   return moved
-}
-
-/** For moves from a released state to another one, and from the on-hold of a late payment, which may lack stock. */
-function takesHoldAgain(tx: Tx, order: OrderRow, to: OrderStatus): boolean {
-  if (isReleasedStatus(to)) return false
-  if (order.status !== 'on-hold') return isReleasedStatus(order.status)
-  const before = lastMoveOf(tx, order.id)?.from
-  return before !== undefined && before !== null && isReleasedStatus(before)
-}
-
-function store(tx: Tx, order: OrderRow, status: OrderStatus, arrived: boolean, now: number): OrderRow {
-  const holdMs = setting(tx, 'checkout.holdMinutes') * 60_000
-  return updateOrder(tx).get({
-    id: order.id,
-    status,
-    paidAt: order.paidAt ?? (arrived ? now : null),
-    holdEndsAt: status === 'pending' ? now + holdMs : order.holdEndsAt,
-    refundedMinor: status === 'refunded' ? order.totalMinor : order.refundedMinor,
-    now
-  })
-}
-
-function report(tx: Tx, before: OrderRow, after: OrderRow, now: number): void {
-  const orderId = after.id
-  emit(tx, 'order.status_changed', { orderId, from: before.status, to: after.status }, now)
-  if (before.paidAt === null && after.paidAt !== null) {
-    emit(tx, 'order.paid', { orderId, totalMinor: after.totalMinor, currency: after.currency }, now)
-  }
-}
-
-function refused(order: OrderRow, to: OrderStatus, gone: readonly string[] = []): AppError {
-  const why = gone.length > 0 ? `: ${gone.join('; ')}` : ''
-  const message = `Order ${order.id} cannot go from ${order.status} to ${to}${why}.`
-  return new AppError('TRANSITION_REFUSED', message, { from: order.status, to, ...(gone.length > 0 ? { gone } : {}) })
-}
-
-const insertRow = insertStatement(orderHistory)
-
-/** Writes the audit row of a move; `from` is null for an order's first state. */
-export function recordMove(
-  tx: Tx,
-  move: { orderId: number; from: OrderStatus | null; to: OrderStatus; by: string; reason: string; at: number }
-): void {
-  insertRow(tx, move)
-}
-
-/** Applies the consequences of a stored move. Each happens at most once, whatever states the order passes through. */
-export function followMove(tx: Tx, before: OrderRow, after: OrderRow, now: number): void {
-  const wasReleased = isReleasedStatus(before.status)
-  const isReleased = isReleasedStatus(after.status)
-  if (wasReleased && !isReleased) reopenReferral(tx, after.id, now)
-  if (isPaidStatus(after.status) && !isPaidStatus(before.status)) fulfil(tx, after, now)
-  if (isReleased && !wasReleased) release(tx, after, now)
-  mailMove(tx, before, after, now)
-  if (after.status === 'refunded') reportLastRefund(tx, after, after.totalMinor - before.refundedMinor, now)
-}
-
-/** Fulfils a paid order: the buyer gets the benefits, the affiliate a commission. */
-function fulfil(tx: Tx, order: OrderRow, now: number): void {
-  giveOrderGrants(tx, order, now)
-  if (setting(tx, 'affiliates.autoAccept')) acceptReferral(tx, order.id, now)
-}
-
-/** Gives the benefits of the lines, once each. A guest's order gives nothing until an account claims it. */
-export function giveOrderGrants(tx: Tx, order: OrderRow, now: number): void {
-  const { id: orderId, userId, currency } = order
-  if (userId !== null) giveGrants(tx, { orderId, userId, currency, items: itemsOf(tx, orderId) }, now)
-}
-
-/** Undoes an order that ended: returns stock and coupons, and ends its benefits and its commission. */
-function release(tx: Tx, order: OrderRow, now: number): void {
-  releaseHold(tx, order.id)
-  revokeGrants(tx, order.id, { keepSubscriptions: hasPaidRenewal(tx, order.id) }, now)
-  takeBackRenewal(tx, order.id, now)
-  rejectReferral(tx, order.id, `order_${order.status}`, now)
-}
-
-/** Reports the refund of the move to `refunded`. Earlier partial refunds have been reported before. */
-function reportLastRefund(tx: Tx, order: OrderRow, amountMinor: number, now: number): void {
-  if (amountMinor === 0) return
-  reportRefund(tx, order, amountMinor, true, now)
-}
-
-/** Issues the credit note of a refund, emits its event and queues the email to the buyer. */
-export function reportRefund(tx: Tx, order: OrderRow, amountMinor: number, full: boolean, now: number): void {
-  const { id: orderId, currency } = order
-  creditOrder(tx, order, now)
-  emit(tx, 'order.refunded', { orderId, amountMinor, currency, full }, now)
-  mailBuyer(tx, order, { template: 'order_refunded', data: { orderId, amountMinor } }, now)
 }
 
 /**
@@ -206,4 +100,91 @@ export function isOrderPaid(db: Db, orderId: number): boolean {
  */
 export function completeOrder(db: Db, orderId: number, by: string, now: number): OrderRow {
   return write(db, (tx) => moveOrder(tx, orderId, 'completed', { by, reason: 'marked as completed' }, now))
+}
+
+/** For moves from a released state to another one, and from the on-hold of a late payment, which may lack stock. */
+function takesHoldAgain(tx: Tx, order: OrderRow, to: OrderStatus): boolean {
+  if (isReleasedStatus(to)) return false
+  if (order.status !== 'on-hold') return isReleasedStatus(order.status)
+  const before = lastMoveOf(tx, order.id)?.from
+  return before !== undefined && before !== null && isReleasedStatus(before)
+}
+
+function store(tx: Tx, order: OrderRow, status: OrderStatus, arrived: boolean, now: number): OrderRow {
+  const holdMs = setting(tx, 'checkout.holdMinutes') * 60_000
+  return tx.orm
+    .update(orders)
+    .set({
+      status,
+      paidAt: order.paidAt ?? (arrived ? now : null),
+      holdEndsAt: status === 'pending' ? now + holdMs : order.holdEndsAt,
+      refundedMinor: status === 'refunded' ? order.totalMinor : order.refundedMinor,
+      updatedAt: now
+    })
+    .where(eq(orders.id, order.id))
+    .returning()
+    .get()
+}
+
+function report(tx: Tx, before: OrderRow, after: OrderRow, now: number): void {
+  const orderId = after.id
+  emit(tx, 'order.status_changed', { orderId, from: before.status, to: after.status }, now)
+  if (before.paidAt === null && after.paidAt !== null) {
+    emit(tx, 'order.paid', { orderId, totalMinor: after.totalMinor, currency: after.currency }, now)
+  }
+}
+
+function refused(order: OrderRow, to: OrderStatus, gone: readonly string[] = []): AppError {
+  const why = gone.length > 0 ? `: ${gone.join('; ')}` : ''
+  const message = `Order ${order.id} cannot go from ${order.status} to ${to}${why}.`
+  return new AppError('TRANSITION_REFUSED', message, { from: order.status, to, ...(gone.length > 0 ? { gone } : {}) })
+}
+
+/** Writes the audit row of a move; `from` is null for an order's first state. */
+export function recordMove(
+  tx: Tx,
+  move: { orderId: number; from: OrderStatus | null; to: OrderStatus; by: string; reason: string; at: number }
+): void {
+  tx.orm.insert(orderHistory).values(move).run()
+}
+
+/** Applies the consequences of a stored move. Each happens at most once, whatever states the order passes through. */
+function followMove(tx: Tx, before: OrderRow, after: OrderRow, now: number): void {
+  const wasReleased = isReleasedStatus(before.status)
+  const isReleased = isReleasedStatus(after.status)
+  if (wasReleased && !isReleased) reopenReferral(tx, after.id, now)
+  if (isPaidStatus(after.status) && !isPaidStatus(before.status)) fulfil(tx, after, now)
+  if (isReleased && !wasReleased) release(tx, after, now)
+  mailMove(tx, before, after, now)
+  // Earlier partial refunds have been reported before.
+  const refundedMinor = after.refundedMinor - before.refundedMinor
+  if (after.status === 'refunded' && refundedMinor > 0) reportRefund(tx, after, refundedMinor, true, now)
+}
+
+/** Fulfils a paid order: the buyer gets the benefits, the affiliate a commission. */
+function fulfil(tx: Tx, order: OrderRow, now: number): void {
+  giveOrderGrants(tx, order, now)
+  if (setting(tx, 'affiliates.autoAccept')) acceptReferral(tx, order.id, now)
+}
+
+/** Gives the benefits of the lines, once each. A guest's order gives nothing until an account claims it. */
+export function giveOrderGrants(tx: Tx, order: OrderRow, now: number): void {
+  const { id: orderId, userId, currency } = order
+  if (userId !== null) giveGrants(tx, { orderId, userId, currency, items: itemsOf(tx, orderId) }, now)
+}
+
+/** Undoes an order that ended: returns stock and coupons, and ends its benefits and its commission. */
+function release(tx: Tx, order: OrderRow, now: number): void {
+  releaseHold(tx, order.id)
+  revokeGrants(tx, order.id, { keepSubscriptions: hasPaidRenewal(tx, order.id) }, now)
+  takeBackRenewal(tx, order.id, now)
+  rejectReferral(tx, order.id, `order_${order.status}`, now)
+}
+
+/** Issues the credit note of a refund, emits its event and queues the email to the buyer. */
+export function reportRefund(tx: Tx, order: OrderRow, amountMinor: number, full: boolean, now: number): void {
+  const { id: orderId, currency } = order
+  creditOrder(tx, order, now)
+  emit(tx, 'order.refunded', { orderId, amountMinor, currency, full }, now)
+  mailBuyer(tx, order, { template: 'order_refunded', data: { orderId, amountMinor } }, now)
 }

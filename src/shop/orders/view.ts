@@ -1,48 +1,54 @@
+import { and, asc, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { readSnapshot } from '../../platform/db/database.ts'
+import type { Db, Orm } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import { toMajor } from '../../platform/money.ts'
-import { isAccepted } from '../referrals/states.ts'
-import type { ReferralStatus } from '../referrals/states.ts'
-import type { OrderAttributionRow, OrderItemRow, OrderRow } from './find.ts'
-import { isPaidStatus } from './states.ts'
-import type { SumColumns } from './totals.ts'
-import { readSnapshot } from '../../platform/db/database.ts'
-import type { Db } from '../../platform/db/database.ts'
-import { rawStatement, statement } from '../../platform/db/statements.ts'
-import { isModuleOn } from '../settings/settings.ts'
-import { and, eq, sql } from 'drizzle-orm'
-import { customerOrderTotals, orders } from './schema.ts'
 import type { ShopContext } from '../context.ts'
 import { findInvoice } from '../invoices/find.ts'
 import type { InvoiceRow } from '../invoices/find.ts'
+import { invoices } from '../invoices/schema.ts'
+import { referrals } from '../referrals/schema.ts'
+import { isAccepted } from '../referrals/states.ts'
+import { isModuleOn } from '../settings/settings.ts'
+import type { OrderItemRow, OrderRow } from './find.ts'
+import { customerOrderTotals, orderAttributions, orderItems, orders } from './schema.ts'
+import { isPaidStatus } from './states.ts'
+import type { SumColumns } from './totals.ts'
 
-type Nullable<T> = { [Name in keyof T]: T[Name] | null }
+/** Reads what the public form of an order shows: its row, its attribution if it has one, and its referral. */
+function selectFacts(orm: Orm) {
+  const { id, status, currency, totalMinor, createdAt, updatedAt, renewalOf } = orders
+  const {
+    orderId: _order,
+    affiliateId: _affiliate,
+    refSent: _ref,
+    refOutcome: _outcome,
+    ...attribution
+  } = getTableColumns(orderAttributions)
+  return orm
+    .select({
+      id,
+      status,
+      currency,
+      totalMinor,
+      createdAt,
+      updatedAt,
+      renewalOf,
+      ...attribution,
+      referralId: referrals.id,
+      referralStatus: referrals.status
+    })
+    .from(orders)
+    .leftJoin(orderAttributions, eq(orderAttributions.orderId, orders.id))
+    .leftJoin(referrals, eq(referrals.orderId, orders.id))
+}
 
-type Attribution = Pick<
-  OrderAttributionRow,
-  | 'affiliateRef'
-  | 'affiliateCampaign'
-  | 'visitId'
-  | 'sourceType'
-  | 'utmSource'
-  | 'utmMedium'
-  | 'utmCampaign'
-  | 'utmContent'
-  | 'marketingUtmSource'
-  | 'marketingUtmMedium'
-  | 'marketingUtmCampaign'
-  | 'marketingUtmContent'
->
-
-/** The input of an order's public form: its row, its attribution if it has one, and its referral. */
-export type OrderFacts = Pick<
-  OrderRow,
-  'id' | 'status' | 'currency' | 'totalMinor' | 'createdAt' | 'updatedAt' | 'renewalOf'
-> &
-  Nullable<Attribution> & { referralId: number | null; referralStatus: ReferralStatus | null }
-export type OrderLine = Pick<OrderItemRow, 'name' | 'quantity' | 'totalMinor'>
+type OrderFacts = ReturnType<ReturnType<typeof selectFacts>['all']>[number]
+type OrderLine = Pick<OrderItemRow, 'name' | 'quantity' | 'totalMinor'>
 
 /** The public form of an order (docs/interface.md 2.5): amounts in major units, times in ISO 8601 UTC. */
-export function toOrder(order: OrderFacts, lines: readonly OrderLine[]) {
+function toOrder(order: OrderFacts, lines: readonly OrderLine[]) {
   return {
     id: order.id,
     status: order.status,
@@ -110,31 +116,44 @@ export function isVisitConverted({
 export type Page = { page: number; perPage: number }
 export type Pagination = { page: number; perPage: number; total: number; totalPages: number }
 
-const totalOfCustomer = rawStatement<[number], { total: number }>(
-  'SELECT total FROM customer_order_totals WHERE user_id = ?'
-)
+const ofCustomer = eq(orders.userId, sql.placeholder('userId'))
+const newestFirst = [desc(orders.createdAt), desc(orders.id)]
 
-const facts = `
-  SELECT o.id, o.status, o.currency, o.total_minor AS totalMinor, o.created_at AS createdAt, o.updated_at AS updatedAt,
-         o.renewal_of AS renewalOf,
-         a.affiliate_ref AS affiliateRef, a.affiliate_campaign AS affiliateCampaign, a.visit_id AS visitId,
-         a.source_type AS sourceType, a.utm_source AS utmSource, a.utm_medium AS utmMedium, a.utm_campaign AS utmCampaign,
-         a.utm_content AS utmContent, a.marketing_utm_source AS marketingUtmSource,
-         a.marketing_utm_medium AS marketingUtmMedium, a.marketing_utm_campaign AS marketingUtmCampaign,
-         a.marketing_utm_content AS marketingUtmContent, r.id AS referralId, r.status AS referralStatus
-    FROM orders o LEFT JOIN order_attributions a ON a.order_id = o.id LEFT JOIN referrals r ON r.order_id = o.id`
+const totalOfCustomer = statement((orm) =>
+  orm
+    .select({ total: customerOrderTotals.total })
+    .from(customerOrderTotals)
+    .where(eq(customerOrderTotals.userId, sql.placeholder('userId')))
+    .prepare()
+)
 
 /** Reads the ids of the page only from the covering index, so that skipping to a late page reads no rows. */
-const pageOfCustomer = rawStatement<{ userId: number; limit: number; offset: number }, OrderFacts>(
-  `${facts}
-   WHERE o.id IN (SELECT id FROM orders WHERE user_id = @userId ORDER BY created_at DESC, id DESC LIMIT @limit OFFSET @offset)
-   ORDER BY o.created_at DESC, o.id DESC`
-)
-const oneOrder = rawStatement<[number], OrderFacts>(`${facts} WHERE o.id = ?`)
+const pageOfCustomer = statement((orm) => {
+  const ids = orm
+    .select({ id: orders.id })
+    .from(orders)
+    .where(ofCustomer)
+    .orderBy(...newestFirst)
+    .limit(sql.placeholder('limit'))
+    .offset(sql.placeholder('offset'))
+  return selectFacts(orm)
+    .where(inArray(orders.id, ids))
+    .orderBy(...newestFirst)
+    .prepare()
+})
 
-const linesOfOrders = rawStatement<[string], OrderLine & { orderId: number }>(
-  `SELECT order_id AS orderId, name, quantity, total_minor AS totalMinor FROM order_items
-   WHERE order_id IN (SELECT value FROM json_each(?)) ORDER BY order_id, id`
+const linesOfOrders = statement((orm) =>
+  orm
+    .select({
+      orderId: orderItems.orderId,
+      name: orderItems.name,
+      quantity: orderItems.quantity,
+      totalMinor: orderItems.totalMinor
+    })
+    .from(orderItems)
+    .where(sql`${orderItems.orderId} IN (SELECT value FROM json_each(${sql.placeholder('ids')}))`)
+    .orderBy(asc(orderItems.orderId), asc(orderItems.id))
+    .prepare()
 )
 
 /** One page of a customer's orders, newest first. Runs three statements, regardless of the number of orders. */
@@ -145,7 +164,7 @@ export function listOrders(
 ): { orders: OrderView[]; pagination: Pagination } {
   return readSnapshot(db, () => {
     if (!isModuleOn(db, 'commerce')) return { orders: [], pagination: { page, perPage, total: 0, totalPages: 0 } }
-    const total = totalOfCustomer(db).get(userId)?.total ?? 0
+    const total = totalOfCustomer(db).get({ userId })?.total ?? 0
     const offset = (page - 1) * perPage
     const rows = offset >= total ? [] : pageOfCustomer(db).all({ userId, limit: perPage, offset })
     return { orders: withLines(db, rows), pagination: { page, perPage, total, totalPages: Math.ceil(total / perPage) } }
@@ -154,26 +173,17 @@ export function listOrders(
 
 /** The public form of an order; undefined if it does not exist. */
 export function findOrderView(db: Db, id: number): OrderView | undefined {
-  return withLines(db, oneOrder(db).all(id))[0]
+  return withLines(db, selectFacts(db.orm).where(eq(orders.id, id)).all())[0]
 }
 
 /** Adds the lines of all rows with one statement. */
 function withLines(db: Db, rows: readonly OrderFacts[]): OrderView[] {
   if (rows.length === 0) return []
   const ids = JSON.stringify(rows.map((row) => row.id))
-  const byOrder = Map.groupBy(linesOfOrders(db).all(ids), (line) => line.orderId)
+  const byOrder = Map.groupBy(linesOfOrders(db).all({ ids }), (line) => line.orderId)
   return rows.map((row) => toOrder(row, byOrder.get(row.id) ?? []))
 }
 
-const ofCustomer = sql`${orders.userId} = ${sql.placeholder('userId')}`
-
-const totals = statement((orm) =>
-  orm
-    .select({ total: customerOrderTotals.total })
-    .from(customerOrderTotals)
-    .where(eq(customerOrderTotals.userId, sql.placeholder('userId')))
-    .prepare()
-)
 const anyCompleted = statement((orm) =>
   orm
     .select({ id: orders.id })
@@ -183,12 +193,20 @@ const anyCompleted = statement((orm) =>
     .limit(1)
     .prepare()
 )
-const newest = rawStatement<
-  [userId: number, limit: number],
-  Pick<OrderRow, 'id' | 'status' | 'currency' | 'totalMinor' | 'createdAt'>
->(
-  `SELECT id, status, currency, total_minor AS totalMinor, created_at AS createdAt FROM orders WHERE user_id = ?
-   ORDER BY created_at DESC, id DESC LIMIT ?`
+const newest = statement((orm) =>
+  orm
+    .select({
+      id: orders.id,
+      status: orders.status,
+      currency: orders.currency,
+      totalMinor: orders.totalMinor,
+      createdAt: orders.createdAt
+    })
+    .from(orders)
+    .where(ofCustomer)
+    .orderBy(...newestFirst)
+    .limit(sql.placeholder('limit'))
+    .prepare()
 )
 
 export type OrdersSummary = { hasAnyCompletedOrder: boolean; totalOrders: number; lastOrderAt: string | null }
@@ -198,15 +216,15 @@ export type NewestOrder = ReturnType<typeof newestOrders>[number]
 export function orderSummary(db: Db, userId: number): OrdersSummary {
   return {
     hasAnyCompletedOrder: anyCompleted(db).get({ userId }) !== undefined,
-    totalOrders: totals(db).get({ userId })?.total ?? 0,
-    lastOrderAt: toIsoOrNull(newest(db).get(userId, 1)?.createdAt)
+    totalOrders: totalOfCustomer(db).get({ userId })?.total ?? 0,
+    lastOrderAt: toIsoOrNull(newest(db).get({ userId, limit: 1 })?.createdAt)
   }
 }
 
 /** A customer's newest orders in the short form of entitlements (docs/contract.md 4.4). */
 export function newestOrders(db: Db, userId: number, limit: number) {
   return newest(db)
-    .all(userId, limit)
+    .all({ userId, limit })
     .map(({ id, status, currency, totalMinor, createdAt }) => ({
       id,
       status,
@@ -242,12 +260,18 @@ export function invoiceUrl(
   return invoice === undefined ? null : documentUrl(shop, order, invoice)
 }
 
-const withInvoice = rawStatement<
-  [ids: string],
-  Pick<OrderRow, 'id' | 'publicToken'> & Pick<InvoiceRow, 'kind' | 'number'>
->(
-  `SELECT o.id, o.public_token AS publicToken, i.kind, i.number FROM invoices i JOIN orders o ON o.id = i.order_id
-   WHERE i.kind = 'invoice' AND i.order_id IN (SELECT value FROM json_each(?))`
+const withInvoice = statement((orm) =>
+  orm
+    .select({ id: orders.id, publicToken: orders.publicToken, kind: invoices.kind, number: invoices.number })
+    .from(invoices)
+    .innerJoin(orders, eq(orders.id, invoices.orderId))
+    .where(
+      and(
+        eq(invoices.kind, 'invoice'),
+        sql`${invoices.orderId} IN (SELECT value FROM json_each(${sql.placeholder('ids')}))`
+      )
+    )
+    .prepare()
 )
 
 /** The addresses of the invoices of some orders, by the id of the order. */
@@ -255,7 +279,7 @@ export function invoiceUrls(
   shop: Pick<ShopContext, 'publicUrl' | 'db'>,
   orderIds: readonly number[]
 ): ReadonlyMap<number, string> {
-  const rows = withInvoice(shop.db).all(JSON.stringify(orderIds))
+  const rows = withInvoice(shop.db).all({ ids: JSON.stringify(orderIds) })
   return new Map(rows.map((row) => [row.id, documentUrl(shop, row, row)]))
 }
 

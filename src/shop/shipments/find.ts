@@ -1,10 +1,11 @@
+import { asc, eq, inArray, or, sum } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { rawStatement, rowStatement, rowsStatement } from '../../platform/db/statements.ts'
-import { itemsOf } from '../orders/find.ts'
-import { isShipped } from '../catalog/product-types.ts'
-import { shipments } from './schema.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import type { UserRow } from '../accounts/rows.ts'
+import { isShipped } from '../catalog/product-types.ts'
+import { itemsOf, placedAsGuest } from '../orders/find.ts'
+import { orders } from '../orders/schema.ts'
+import { shipmentItems, shipments } from './schema.ts'
 
 export type ShipmentRow = typeof shipments.$inferSelect
 
@@ -15,25 +16,31 @@ export type LineProgress = { line: number; itemId: number; name: string; left: n
 export type ShipmentLine = { line: number; name: string; quantity: number }
 
 /** The shipments of an order, oldest first. */
-export const shipmentsOf = rowsStatement(shipments, 'order_id = ? ORDER BY id')
-/** The shipment with an id. */
-export const findShipment = rowStatement(shipments, 'id = ?')
+export function shipmentsOf(db: Db, orderId: number): ShipmentRow[] {
+  return db.orm.select().from(shipments).where(eq(shipments.orderId, orderId)).orderBy(asc(shipments.id)).all()
+}
 
-const itemsIn = rawStatement<[number], { itemId: number; quantity: number }>(
-  'SELECT order_item_id AS itemId, quantity FROM shipment_items WHERE shipment_id = ?'
-)
-const shippedOf = rawStatement<[number], { itemId: number; quantity: number }>(`
-  SELECT i.order_item_id AS itemId, sum(i.quantity) AS quantity
-  FROM shipments s JOIN shipment_items i ON i.shipment_id = s.id
-  WHERE s.order_id = ? GROUP BY i.order_item_id`)
+/** The shipment with an id. */
+export function findShipment(db: Db, id: number): ShipmentRow | undefined {
+  return db.orm.select().from(shipments).where(eq(shipments.id, id)).get()
+}
+
+/** How much of each line item was shipped: in all shipments of an order, or in one of them. */
+function shippedBy(db: Db, which: { orderId: number } | { shipmentId: number }): ReadonlyMap<number, number> {
+  const where = 'orderId' in which ? eq(shipments.orderId, which.orderId) : eq(shipments.id, which.shipmentId)
+  const rows = db.orm
+    .select({ itemId: shipmentItems.orderItemId, quantity: sum(shipmentItems.quantity).mapWith(Number) })
+    .from(shipments)
+    .innerJoin(shipmentItems, eq(shipmentItems.shipmentId, shipments.id))
+    .where(where)
+    .groupBy(shipmentItems.orderItemId)
+    .all()
+  return new Map(rows.map(({ itemId, quantity }) => [itemId, quantity ?? 0]))
+}
 
 /** Every line of an order with the quantity that is still to be shipped: 0 for a line that is not shipped at all. */
 export function progressOf(db: Db, orderId: number): LineProgress[] {
-  const shipped = new Map(
-    shippedOf(db)
-      .all(orderId)
-      .map(({ itemId, quantity }) => [itemId, quantity])
-  )
+  const shipped = shippedBy(db, { orderId })
   return itemsOf(db, orderId).map(({ id: itemId, name, type, quantity }, index) => ({
     line: index + 1,
     itemId,
@@ -45,11 +52,7 @@ export function progressOf(db: Db, orderId: number): LineProgress[] {
 
 /** What a shipment contains, in the order of the order's lines. */
 export function linesOf(db: Db, { id, orderId }: Pick<ShipmentRow, 'id' | 'orderId'>): ShipmentLine[] {
-  const quantities = new Map(
-    itemsIn(db)
-      .all(id)
-      .map(({ itemId, quantity }) => [itemId, quantity])
-  )
+  const quantities = shippedBy(db, { shipmentId: id })
   return itemsOf(db, orderId).flatMap((item, index) => {
     const quantity = quantities.get(item.id)
     return quantity === undefined ? [] : { line: index + 1, name: item.name, quantity }
@@ -76,14 +79,12 @@ export function listShipments(db: Db, orderId: number): ShipmentView[] {
   }))
 }
 
-const forget = rawStatement<{ userId: number; emailKey: string }>(`
-  UPDATE shipments SET tracking = NULL, url = NULL
-  WHERE order_id IN (SELECT id FROM orders WHERE user_id = @userId OR (user_id IS NULL AND email_key = @emailKey))`)
-
 /**
  * Removes the tracking numbers of an account's orders and of the guest orders with its email: the carrier's page can show
  * an address. It finds the guest orders by their email, so it runs before the orders lose it.
  */
 export function forgetTracking(tx: Tx, { id: userId, emailKey }: Pick<UserRow, 'id' | 'emailKey'>): void {
-  forget(tx).run({ userId, emailKey })
+  const theirs = or(eq(orders.userId, userId), placedAsGuest(emailKey))
+  const orderIds = tx.orm.select({ id: orders.id }).from(orders).where(theirs)
+  tx.orm.update(shipments).set({ tracking: null, url: null }).where(inArray(shipments.orderId, orderIds)).run()
 }

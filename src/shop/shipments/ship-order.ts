@@ -1,7 +1,6 @@
 import { AppError, validationFailed } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { insertStatement } from '../../platform/db/statements.ts'
 import { recordMove, moveOrder } from '../orders/transition.ts'
 import { getOrder } from '../orders/find.ts'
 import { mailBuyer } from '../orders/order-mails.ts'
@@ -13,9 +12,6 @@ import { shipmentItems, shipments } from './schema.ts'
 import { setting } from '../settings/settings.ts'
 import { z } from 'zod'
 import { codePoints } from '../../platform/text.ts'
-
-const insertShipment = insertStatement(shipments)
-const insertItem = insertStatement(shipmentItems)
 
 type Packed = { itemId: number; quantity: number }
 
@@ -83,8 +79,13 @@ function store(
   now: number
 ): number {
   const link = url ?? trackingUrl(tx, carrier, tracking)
-  const shipmentId = insertShipment(tx, { orderId, carrier, tracking, url: link, by, shippedAt: now })
-  for (const item of packed) insertItem(tx, { shipmentId, orderItemId: item.itemId, quantity: item.quantity })
+  const { id: shipmentId } = tx.orm
+    .insert(shipments)
+    .values({ orderId, carrier, tracking, url: link, by, shippedAt: now })
+    .returning({ id: shipments.id })
+    .get()
+  for (const { itemId: orderItemId, quantity } of packed)
+    tx.orm.insert(shipmentItems).values({ shipmentId, orderItemId, quantity }).run()
   return shipmentId
 }
 

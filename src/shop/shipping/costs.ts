@@ -1,13 +1,14 @@
 import { chargeStepMinor } from '../../platform/money.ts'
 import { isShipped } from '../catalog/product-types.ts'
 import type { ProductType } from '../catalog/product-types.ts'
+import type { ChosenMethod } from './input.ts'
 import type { MethodRow } from './zones.ts'
 
 /** What decides the shipping costs of a cart or an order. `totalMinor` is after discounts. */
 export type Goods = { type: ProductType; quantity: number; weightGrams: number | null; totalMinor: number }
 
 /** A method that a buyer can choose, with what it costs. */
-export type OfferedMethod = { id: string; name: string; estimate: string | null; amountMinor: number }
+export type OfferedMethod = ChosenMethod & { amountMinor: number }
 
 /** The weight of what has to be shipped. A product without a weight weighs nothing. */
 export function shippedGrams(goods: readonly Goods[]): number {

@@ -1,56 +1,76 @@
-import { asc, eq, max } from 'drizzle-orm'
-import type { Db, Tx } from '../../platform/db/database.ts'
-import { rawStatement, rowsStatement } from '../../platform/db/statements.ts'
-import type { ShippingZone, ShippingMethod } from './input.ts'
-import { shippingCountries, shippingMethods, shippingZones } from './schema.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { validationFailed, AppError } from '../../errors.ts'
+import { asc, eq, inArray, max, sql } from 'drizzle-orm'
+import { AppError, validationFailed } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { statement } from '../../platform/db/statements.ts'
+import { parseWith } from '../../platform/http/validation.ts'
 import { countryName } from '../../platform/postal/countries.ts'
 import { countOutcomes } from '../catalog/changes.ts'
 import type { Counts } from '../catalog/changes.ts'
 import { toAmount } from '../catalog/import/write-json.ts'
-import { write } from '../../platform/db/database.ts'
-import { parseWith } from '../../platform/http/validation.ts'
-import { shippingZone } from './input.ts'
 import { setting } from '../settings/settings.ts'
+import { shippingZone } from './input.ts'
+import type { ShippingMethod, ShippingZone } from './input.ts'
+import { shippingCountries, shippingMethods, shippingZones } from './schema.ts'
 
 /** The country of a zone that stands for all countries that are in no other zone. */
 export const everywhereElse = '*'
 
 export type MethodRow = typeof shippingMethods.$inferSelect
 
-const methodsOf = rowsStatement(shippingMethods, 'zone_id = ? ORDER BY position, id')
-const countriesOf = rowsStatement(shippingCountries, 'zone_id = ? ORDER BY country')
-const zoneOfCountry = rawStatement<[string], { zoneId: number }>(
-  `SELECT zone_id AS zoneId FROM shipping_countries WHERE country IN (?, '*') ORDER BY country = '*' LIMIT 1`
+const methods = statement((orm) =>
+  orm
+    .select()
+    .from(shippingMethods)
+    .where(eq(shippingMethods.zoneId, sql.placeholder('zoneId')))
+    .orderBy(asc(shippingMethods.position), asc(shippingMethods.id))
+    .prepare()
 )
-const allCountries = rawStatement<[], { country: string }>('SELECT country FROM shipping_countries ORDER BY country')
+/** The zone of a country, and the zone of all countries that are in no other zone. */
+const zonesOfCountry = statement((orm) =>
+  orm
+    .select()
+    .from(shippingCountries)
+    .where(inArray(shippingCountries.country, [sql.placeholder('country'), everywhereElse]))
+    .prepare()
+)
+const countries = statement((orm) =>
+  orm.select().from(shippingCountries).orderBy(asc(shippingCountries.country)).prepare()
+)
 
 /** The codes of the countries in zones; `everywhereElse` among them if a zone has all other countries. */
 export function zoneCountries(db: Db): string[] {
-  return allCountries(db)
+  return countries(db)
     .all()
     .map(({ country }) => country)
 }
 
 /** The methods of a country's zone, in their order; undefined for a country in no zone. */
 export function methodsOfCountry(db: Db, country: string): MethodRow[] | undefined {
-  const found = zoneOfCountry(db).get(country)
-  return found === undefined ? undefined : methodsOf(db, found.zoneId)
+  const found = zonesOfCountry(db).all({ country })
+  const zone = found.find((row) => row.country === country) ?? found[0]
+  return zone && methods(db).all({ zoneId: zone.zoneId })
 }
 
 /** All zones with their countries and methods, in their order. */
 export function listZones(db: Db): ShippingZone[] {
+  const all = countries(db).all()
   return db.orm
     .select()
     .from(shippingZones)
     .orderBy(asc(shippingZones.position), asc(shippingZones.id))
     .all()
-    .map(({ id, name }) => {
-      const countries = countriesOf(db, id).map(({ country }) => country)
-      const methods = methodsOf(db, id).map(({ zoneId: _zone, position: _position, ...method }) => method)
-      return { zone: name, countries: countries.includes(everywhereElse) ? everywhereElse : countries, methods }
+    .map(({ id: zoneId, name }) => {
+      const codes = all.filter((row) => row.zoneId === zoneId).map(({ country }) => country)
+      return {
+        zone: name,
+        countries: codes.includes(everywhereElse) ? everywhereElse : codes,
+        methods: methods(db)
+          .all({ zoneId })
+          .map(({ zoneId: _zone, position: _position, ...method }) => method)
+      }
     })
 }
 

@@ -1,5 +1,6 @@
+import { and, asc, desc, eq, isNotNull, or } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
 import { notFound } from '../../platform/http/answers.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { toMajor } from '../../platform/money.ts'
 import { subscriptionsOf } from '../benefits/records.ts'
@@ -7,12 +8,13 @@ import type { SubscriptionRecord } from '../benefits/records.ts'
 import { toSubscription } from '../benefits/view.ts'
 import type { SubscriptionView } from '../benefits/view.ts'
 import type { ShopContext } from '../context.ts'
-import { findPayingAttempt } from '../payments/attempts.ts'
-import { findGatewayOf } from '../payments/gateway.ts'
-import { isModuleOn, setting } from '../settings/settings.ts'
 import { countAccountChange, takePoints } from '../limits/points.ts'
+import { orderItems, orders } from '../orders/schema.ts'
+import { findPayingAttempt } from '../payments/attempts.ts'
 import { endWithPeriod } from '../payments/end-with-period.ts'
+import { findGatewayOf } from '../payments/gateway.ts'
 import { createPortalSession } from '../payments/portal.ts'
+import { isModuleOn, setting } from '../settings/settings.ts'
 
 /** A subscription as its holder manages it (docs/contract.md 5.21): the element of entitlements, and what it costs. */
 export type OwnSubscription = SubscriptionView & {
@@ -26,14 +28,6 @@ export type OwnSubscription = SubscriptionView & {
 
 /** A subscription that the gateway renews: its id there, and the order that started it. */
 export type Renewed = { gatewayId: string; orderId: number }
-
-const price = rawStatement<{ orderId: number; productId: number }, { amountMinor: number; currency: string }>(
-  `SELECT CASE WHEN o.renewal_of IS NULL THEN i.unit_price_minor * i.quantity ELSE i.total_minor END AS amountMinor,
-          o.currency
-     FROM orders o JOIN order_items i ON i.order_id = o.id
-    WHERE (o.id = @orderId OR o.renewal_of = @orderId) AND o.paid_at IS NOT NULL AND i.product_id = @productId
-    ORDER BY o.id DESC, i.id LIMIT 1`
-)
 
 /** The subscriptions of a person, the latest first. It asks the gateway nothing. Empty while the commerce module is off. */
 export function listOwnSubscriptions(shop: ShopContext, userId: number, now: number): OwnSubscription[] {
@@ -85,10 +79,27 @@ function isAtGateway(shop: ShopContext, record: SubscriptionRecord): boolean {
 }
 
 /** What the newest renewal cost; before the first one, the price without the discounts of the first order. */
+/** What the newest paid order of a subscription charged for it; its first order may have had a discount. */
 function priceOf({ db }: ShopContext, { orderId, productId }: SubscriptionRecord) {
-  const found = orderId === null ? undefined : price(db).get({ orderId, productId })
+  const found = orderId === null ? undefined : newestCharge(db, orderId, productId)
   const { amountMinor, currency } = found ?? { amountMinor: 0, currency: setting(db, 'shop.currency') }
   return { amount: toMajor(amountMinor, currency), currency }
+}
+
+function newestCharge(db: Db, orderId: number, productId: number) {
+  const ofSubscription = or(eq(orders.id, orderId), eq(orders.renewalOf, orderId))
+  const found = db.orm
+    .select({ order: orders, item: orderItems })
+    .from(orders)
+    .innerJoin(orderItems, eq(orderItems.orderId, orders.id))
+    .where(and(ofSubscription, isNotNull(orders.paidAt), eq(orderItems.productId, productId)))
+    .orderBy(desc(orders.id), asc(orderItems.id))
+    .limit(1)
+    .get()
+  if (found === undefined) return undefined
+  const { order, item } = found
+  const amountMinor = order.renewalOf === null ? item.unitPriceMinor * item.quantity : item.totalMinor
+  return { amountMinor, currency: order.currency }
 }
 
 /**

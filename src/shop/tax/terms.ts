@@ -1,21 +1,56 @@
+import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
-import { rowsStatement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/statements.ts'
+import { chargeStepMinor } from '../../platform/money.ts'
 import { regionKey } from '../../platform/postal/region.ts'
 import { destinationOf } from '../../platform/postal/ship-to.ts'
 import type { Place } from '../../platform/postal/ship-to.ts'
 import { isInEu } from '../../platform/vat/eu.ts'
 import { readVatId } from '../../platform/vat/vat-id.ts'
 import { isShipped } from '../catalog/product-types.ts'
-import type { TaxClass } from './input.ts'
+import type { ProductType } from '../catalog/product-types.ts'
 import { setting } from '../settings/settings.ts'
-import type { TaxRate, Taxable, Taxes, TaxLine } from './arithmetic.ts'
+import { shareEvenly, taxesInPaid, taxesOf, withoutTax } from './arithmetic.ts'
+import type { Taxable, Taxes, TaxLine, TaxRate } from './arithmetic.ts'
+import type { TaxClass } from './input.ts'
 import type { TaxRateRow } from './rates.ts'
 import { taxRates } from './schema.ts'
-import { chargeStepMinor } from '../../platform/money.ts'
-import type { ProductType } from '../catalog/product-types.ts'
-import { shareEvenly, taxesInPaid, taxesOf, withoutTax } from './arithmetic.ts'
 
-const ratesOfCountry = rowsStatement(taxRates, 'country = ?')
+/** What decides the rate of a line. */
+export type TaxedKind = { type: ProductType; taxClass: TaxClass }
+
+/** A line with its amounts in minor units: `totalMinor` is after discounts. */
+export type TaxedLine = TaxedKind & { totalMinor: number; discountMinor: number }
+
+/** How a cart or an order is taxed. */
+export type TaxTerms = {
+  /** Whether the prices include the tax. */
+  included: boolean
+  /** The rate of a line; null if it is not taxed. */
+  rateOf: (line: TaxedKind) => TaxRate | null
+}
+
+/** The tax of a cart or an order, in minor units. */
+export type OrderTax = {
+  included: boolean
+  amountMinor: number
+  /** The part of the tax that is on the goods. The rest is on the shipping. */
+  goodsMinor: number
+  /** A line for each rate. */
+  lines: readonly TaxLine[]
+}
+
+const rates = statement((orm) =>
+  orm
+    .select()
+    .from(taxRates)
+    .where(eq(taxRates.country, sql.placeholder('country')))
+    .prepare()
+)
+
+function ratesOfCountry(db: Db, country: string): TaxRateRow[] {
+  return rates(db).all({ country })
+}
 
 /** A country and its state or province, in upper case; the region is empty if it is unknown. */
 type TaxPlace = { country: string; region: string }
@@ -56,7 +91,7 @@ export function saleTerms(
   const seller = setting(db, 'shop.country')
   const places = placesOf(buyer, seller)
   const placeOf = (line: TaxedKind): TaxPlace => (isShipped(line.type) ? places.shipped : places.other)
-  const rates = new Map(
+  const ratesBy = new Map(
     [...new Set([places.shipped.country, places.other.country])].map((country) => [
       country,
       ratesOfCountry(db, country)
@@ -64,7 +99,7 @@ export function saleTerms(
   )
   const rateOf = (line: TaxedKind): TaxRate | null => {
     const place = placeOf(line)
-    return findRate(rates.get(place.country) ?? [], place.region, line.taxClass)
+    return findRate(ratesBy.get(place.country) ?? [], place.region, line.taxClass)
   }
   const reverseCharge =
     isForeignBusiness(buyer.vatId, seller) &&
@@ -117,30 +152,6 @@ function isForeignBusiness(vatId: string | null, seller: string): boolean {
 
 function isElsewhereInEu({ country }: TaxPlace, seller: string): boolean {
   return isInEu(seller) && isInEu(country) && country !== seller
-}
-
-/** What decides the rate of a line. */
-export type TaxedKind = { type: ProductType; taxClass: TaxClass }
-
-/** A line with its amounts in minor units: `totalMinor` is after discounts. */
-export type TaxedLine = TaxedKind & { totalMinor: number; discountMinor: number }
-
-/** How a cart or an order is taxed. */
-export type TaxTerms = {
-  /** Whether the prices include the tax. */
-  included: boolean
-  /** The rate of a line; null if it is not taxed. */
-  rateOf: (line: TaxedKind) => TaxRate | null
-}
-
-/** The tax of a cart or an order, in minor units. */
-export type OrderTax = {
-  included: boolean
-  amountMinor: number
-  /** The part of the tax that is on the goods. The rest is on the shipping. */
-  goodsMinor: number
-  /** A line for each rate. */
-  lines: readonly TaxLine[]
 }
 
 type Carried = { lines: readonly TaxedLine[]; shippingMinor: number }

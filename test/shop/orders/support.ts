@@ -9,7 +9,7 @@ import { coupons, media, productImages, products, variations } from '../../../sr
 import { events } from '../../../src/shop/events/schema.ts'
 import { mails } from '../../../src/shop/mail/schema.ts'
 import { insertOrder } from '../../../src/shop/orders/create-order.ts'
-import type { DraftAttribution, DraftCoupon, DraftLine, OrderDraft } from '../../../src/shop/orders/create-order.ts'
+import type { NewAttribution, NewCoupon, NewLine, NewOrder } from '../../../src/shop/orders/create-order.ts'
 import type { OrderRow } from '../../../src/shop/orders/find.ts'
 import { orderItems, orders } from '../../../src/shop/orders/schema.ts'
 import type { OrderStatus } from '../../../src/shop/orders/states.ts'
@@ -83,7 +83,7 @@ export function makeAffiliate(db: Db, userId: number, code = 'mira'): typeof aff
   return db.orm.insert(affiliates).values(row).returning().get()
 }
 
-export function line(productId: number, changes: Partial<DraftLine> = {}): DraftLine {
+export function line(productId: number, changes: Partial<NewLine> = {}): NewLine {
   const amounts = { quantity: 1, unitPriceMinor: 1250, listPriceMinor: null, discountMinor: 0, ...changes }
   return {
     path: 'items.0',
@@ -100,11 +100,11 @@ export function line(productId: number, changes: Partial<DraftLine> = {}): Draft
   }
 }
 
-export function couponLine(couponId: number, changes: Partial<DraftCoupon> = {}): DraftCoupon {
+export function couponLine(couponId: number, changes: Partial<NewCoupon> = {}): NewCoupon {
   return { path: 'couponCode', couponId, code: 'WELCOME10', discountMinor: 0, customerKey: null, ...changes }
 }
 
-export const typein: DraftAttribution = {
+export const typein: NewAttribution = {
   sourceType: 'typein',
   utmSource: null,
   utmMedium: null,
@@ -120,7 +120,7 @@ export const typein: DraftAttribution = {
 }
 
 /** As checkout stamps an order that came by an affiliate. */
-export function credited(affiliate: typeof affiliates.$inferSelect, campaign: string | null = null): DraftAttribution {
+export function credited(affiliate: typeof affiliates.$inferSelect, campaign: string | null = null): NewAttribution {
   return {
     ...typein,
     sourceType: 'referral',
@@ -133,7 +133,7 @@ export function credited(affiliate: typeof affiliates.$inferSelect, campaign: st
   }
 }
 
-export function draft(lines: DraftLine[], changes: Partial<OrderDraft> = {}): OrderDraft {
+export function draft(lines: NewLine[], changes: Partial<NewOrder> = {}): NewOrder {
   return {
     userId: null,
     email: 'guest@shop.example',
@@ -155,7 +155,7 @@ export function draft(lines: DraftLine[], changes: Partial<OrderDraft> = {}): Or
   }
 }
 
-export function place(db: Db, order: OrderDraft, now = noon): OrderRow {
+export function place(db: Db, order: NewOrder, now = noon): OrderRow {
   return write(db, (tx) => insertOrder(tx, order, now))
 }
 
