@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
-import { hmac } from '../platform/crypto/hmac.ts'
-import { randomToken } from '../platform/crypto/secrets.ts'
+import { hmac, randomToken } from '../platform/crypto/secrets.ts'
 import { cookieValues, ownCookie, ownCookieName } from '../platform/http/cookies.ts'
 import type { Holder } from '../shop/orders/holds.ts'
 import type { Call } from './route.ts'

@@ -1,23 +1,14 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { hmac } from '../platform/crypto/hmac.ts'
+import { hmac } from '../platform/crypto/secrets.ts'
 import { isStorageError } from '../platform/db/storage-errors.ts'
 import { serializeCookie } from '../platform/http/cookies.ts'
 import { jsonResponse } from '../platform/http/answers.ts'
 import { headerValues, rawPath, rawTarget } from '../platform/http/request.ts'
 import { describeError } from '../platform/log.ts'
 import { assertCheckoutOpen, createSession } from '../shop/checkout/create-session.ts'
-import {
-  claimKey,
-  conflict,
-  endClaim,
-  storeAnswer,
-  keyScope,
-  parseIdempotencyKey,
-  readKey,
-  releaseKey
-} from '../shop/checkout/idempotency.ts'
+import { claimKey, conflict, endClaim, storeAnswer, keyScope, parseIdempotencyKey, readKey, releaseKey } from '../shop/checkout/idempotency.ts'
 import type { Claim, Claimed, StoredAnswer } from '../shop/checkout/idempotency.ts'
 import { checkoutBody, checkoutQuery } from '../shop/checkout/input.ts'
 import { findAttribution } from '../shop/orders/find.ts'

@@ -4,7 +4,6 @@ import { notFound } from '../platform/http/answers.ts'
 import { parseJsonBody } from '../platform/http/body.ts'
 import { rawTarget } from '../platform/http/request.ts'
 import { parseQuery, fieldPath, messageFor, toFieldErrors } from '../platform/http/validation.ts'
-import { onceFor } from '../platform/once-for.ts'
 import type { Route } from './route.ts'
 
 /**
@@ -14,7 +13,7 @@ import type { Route } from './route.ts'
  */
 export function parseInput(route: Route, request: Request, raw: Uint8Array): { query: unknown; body: unknown } {
   const sent = parseQuery(rawTarget(request))
-  const query = sent.size === 0 ? withoutAny(route) : parseSent(route, sent)
+  const query = route.query?.safeParse(Object.fromEntries(sent), { error: messageFor })
   const body = route.body?.safeParse(parseJsonBody(raw), { error: messageFor })
   const errors: FieldErrors = {
     ...refusedParameters(route, sent),
@@ -31,13 +30,6 @@ export function parseParams({ params }: Route, sent: Readonly<Record<string, str
   if (parsed?.success === false) throw notFound()
   return parsed?.data
 }
-
-function parseSent({ query }: Route, sent: ReadonlyMap<string, string>) {
-  return query?.safeParse(Object.fromEntries(sent), { error: messageFor })
-}
-
-/** Most requests have no parameters; their result is always the same. */
-const withoutAny = onceFor((route: Route) => parseSent(route, new Map()))
 
 /** Uses entries, because an assignment would lose a parameter named `__proto__`. */
 function refusedParameters(route: Route, sent: ReadonlyMap<string, string>): FieldErrors {

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { FieldErrors } from '../errors.ts'
-import { hmac } from '../platform/crypto/hmac.ts'
-import { sameBytes } from '../platform/crypto/secrets.ts'
+import { hmac, sameBytes } from '../platform/crypto/secrets.ts'
 import { cookieValues, serializeCookie } from '../platform/http/cookies.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
 import type { PageCall } from './page.ts'

@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream'
 import { createConsola } from 'consola'
-import { writeNow, writeSoon } from './batched-output.ts'
 import { toIso } from './iso-time.ts'
 import type { Environment, LogLevel } from './config/config.ts'
 
@@ -67,8 +66,6 @@ type WriteField = (name: LogField, value: NonNullable<LogFields[LogField]> | nul
 export function createLogger(options: { env: Environment; level: LogLevel; output?: Writable }): Logger {
   const output = options.output ?? process.stderr
   const write = options.env === 'development' ? humanLines(output) : jsonLines(output)
-  // Writes the pending lines when the process exits.
-  process.off('exit', writeNow).on('exit', writeNow)
   const line =
     (type: LineType) =>
     (message: string, fields: LogFields = {}): void => {
@@ -98,7 +95,7 @@ function jsonLines(output: Writable): WriteLine {
   return (level, message, fields) => {
     const line: Record<string, unknown> = { time: toIso(Date.now()), level, message }
     writeAllowed(fields, (name, value) => (line[name] = value))
-    writeSoon(output, `${JSON.stringify(line)}\n`)
+    output.write(`${JSON.stringify(line)}\n`)
   }
 }
 

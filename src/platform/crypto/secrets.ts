@@ -1,4 +1,4 @@
-import { createSecretKey, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createSecretKey, hash, hkdfSync, randomBytes, timingSafeEqual, createHmac } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -84,4 +84,9 @@ export function loadSecret(dataDir: string): string {
   }
   if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
   return secret
+}
+
+/** HMAC-SHA256 (RFC 2104) of a text. */
+export function hmac(key: KeyObject, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
 }

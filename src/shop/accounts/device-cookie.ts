@@ -1,5 +1,4 @@
-import { hmac } from '../../platform/crypto/hmac.ts'
-import { randomToken, sameBytes } from '../../platform/crypto/secrets.ts'
+import { hmac, randomToken, sameBytes } from '../../platform/crypto/secrets.ts'
 import { cookieValues, ownCookie, ownCookieName } from '../../platform/http/cookies.ts'
 import type { ShopContext } from '../context.ts'
 import type { UserRow } from './rows.ts'

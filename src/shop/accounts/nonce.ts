@@ -1,8 +1,7 @@
+import { randomFillSync } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { isFromFuture } from '../../platform/clock.ts'
-import { hmac } from '../../platform/crypto/hmac.ts'
-import { fillRandom } from '../../platform/crypto/random-pool.ts'
-import { sameBytes, tokenHash } from '../../platform/crypto/secrets.ts'
+import { hmac, sameBytes, tokenHash } from '../../platform/crypto/secrets.ts'
 import type { Keys } from '../../platform/crypto/secrets.ts'
 import { onceFor } from '../../platform/once-for.ts'
 
@@ -31,7 +30,7 @@ export function issueNonce(keys: Pick<Keys, 'nonce'>, sessionTokenHash: string |
   head.writeUInt8(version, 0)
   keyId(keys.nonce).copy(head, 1)
   head.writeUIntBE(now, 1 + keyIdBytes, timeBytes)
-  fillRandom(head.subarray(1 + keyIdBytes + timeBytes))
+  randomFillSync(head.subarray(1 + keyIdBytes + timeBytes))
   return Buffer.concat([head, mac(keys.nonce, head, sessionTokenHash)]).toString('base64url')
 }
 

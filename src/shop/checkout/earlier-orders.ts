@@ -1,4 +1,4 @@
-import { hmac } from '../../platform/crypto/hmac.ts'
+import { hmac } from '../../platform/crypto/secrets.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
 import { dryRunWhenFree } from '../../platform/db/dry-run.ts'

@@ -1,8 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { validationFailed } from '../../errors.ts'
 import type { AppError } from '../../errors.ts'
-import { hmac } from '../../platform/crypto/hmac.ts'
-import { sameBytes } from '../../platform/crypto/secrets.ts'
+import { hmac, sameBytes } from '../../platform/crypto/secrets.ts'
 
 const idBytes = 8
 const macBytes = 16

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hmac } from '../../../src/platform/crypto/hmac.ts'
+import { hmac } from '../../../src/platform/crypto/secrets.ts'
 
 test('hmac computes HMAC-SHA256 (RFC 4231, test case 2)', () => {
   expect(hmac(createSecretKey(Buffer.from('Jefe')), 'what do ya want for nothing?').toString('hex')).toBe(

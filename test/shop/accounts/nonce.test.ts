@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hmac } from '../../../src/platform/crypto/hmac.ts'
-import { deriveKeys, tokenHash } from '../../../src/platform/crypto/secrets.ts'
+import { hmac, deriveKeys, tokenHash } from '../../../src/platform/crypto/secrets.ts'
 import { checkNonce, issueNonce } from '../../../src/shop/accounts/nonce.ts'
 
 const keys = deriveKeys('a secret for tests, of forty characters.')
