@@ -1,5 +1,4 @@
 import type { H3, H3Event } from 'h3'
-import { readersRule } from './api/read-only.ts'
 import { AppError } from './errors.ts'
 import type { App } from './app.ts'
 import { deleteCopy, deleteOtherCopies, listCopies, openCopy } from './operations/replica/copies.ts'
@@ -19,6 +18,9 @@ import type { Logger } from './platform/log.ts'
 import { createReadOnlyPage, prefersHtml, serveAssets } from './pages/pages.ts'
 import { mountedAt } from './proxy/mounted.ts'
 import { createWebApp, serveProbe } from './web-app.ts'
+import { pathPattern, rawPath, rawTarget } from './platform/http/request.ts'
+import type { Route } from './api/route.ts'
+import { routes } from './api/routes.ts'
 
 export type FollowingServer = {
   /** Stops following. The last copy goes on answering, until another server takes its place at the door. */
@@ -155,4 +157,39 @@ const noCopy = new AppError(
 
 function refuse(error: AppError, request: Request): Response {
   return failure(error, requestIds(request.headers.get('x-correlation-id')), Date.now(), { noStore: true })
+}
+
+/** Whether a server that only reads answers a route: the catalogue, which is the same for everyone, and the status. */
+export function isOpenToReaders({ method, path, cache }: Pick<Route, 'method' | 'path' | 'cache'>): boolean {
+  return method === 'GET' && (cache === 'public' || path === '/health')
+}
+
+/**
+ * The rule of a server that only reads, for requests to the API, to the mounted proxy, to public files and to the probes. All others
+ * could write, or would trust a session that has ended since.
+ *
+ * @param proxyPrefix the path of the mounted proxy
+ */
+export function readersRule(
+  { apiPrefix }: Pick<Config, 'apiPrefix'>,
+  proxyPrefix: string
+): (request: Request) => boolean {
+  const open = routes.filter(isOpenToReaders)
+  const paths = [
+    ...open.map(({ path }) => `${apiPrefix}${path}`),
+    ...open.filter(({ proxy }) => proxy !== null).map(({ path }) => `${proxyPrefix}${path}`),
+    '/livez',
+    '/readyz',
+    '/openapi.json',
+    '/docs'
+  ]
+  const patterns = paths.map(pathPattern)
+  return (request) => {
+    const path = rawPath(rawTarget(request))
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    return (
+      isRead &&
+      (path.startsWith('/media/') || path.startsWith('/assets/') || patterns.some((pattern) => pattern.test(path)))
+    )
+  }
 }

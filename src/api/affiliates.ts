@@ -9,7 +9,7 @@ import { toAffiliate } from '../shop/affiliates/view.ts'
 import { getAffiliateStats } from '../shop/referrals/stats.ts'
 import { done } from './answers/account.ts'
 import { affiliateData, affiliateStatsData, ownAffiliateData, referralsData } from './answers/affiliates.ts'
-import { route } from './route.ts'
+import { forEveryone, forUsers, route } from './route.ts'
 import type { Route } from './route.ts'
 
 const refusesInactive = [
@@ -41,10 +41,7 @@ export const affiliateRoutes: Route[] = [
     summary: "The current user's affiliate account and its balance",
     answers: [{ data: ownAffiliateData }],
     refuses: ['AFFILIATE_NOT_FOUND'],
-    session: 'required',
-    nonce: 'never',
-    proxy: { nonce: true, query: [] },
-    invalid: 422,
+    ...forUsers,
     handler: ({ shop, identity }) => ({ data: getOwnAffiliate(shop.db, identity.user.id) })
   }),
   route({
@@ -69,10 +66,8 @@ export const affiliateRoutes: Route[] = [
     summary: "Count a click on an affiliate's link; the response is the same for every ref",
     answers: [{ data: done('accepted') }],
     refuses: [],
+    ...forEveryone,
     session: 'optional',
-    nonce: 'never',
-    proxy: { nonce: true, query: [] },
-    invalid: 422,
     body: clickBody,
     handler: async ({ shop, identity, addressKey, now }, { body: { ref } }) => {
       await countClick(shop, { ref, userId: identity?.user.id ?? null, addressKey }, now)
@@ -85,10 +80,7 @@ export const affiliateRoutes: Route[] = [
     summary: 'Apply to become an affiliate',
     answers: [{ data: affiliateData }],
     refuses: ['AFFILIATE_NOT_FOUND', 'AFFILIATE_EXISTS', 'RATE_LIMITED'],
-    session: 'required',
-    nonce: 'never',
-    proxy: { nonce: true, query: [] },
-    invalid: 422,
+    ...forUsers,
     body: applyBody,
     handler: async ({ shop, identity, now }, { body }) => {
       const affiliate = await applyAsAffiliate(shop, identity.user, body, now)
@@ -101,10 +93,7 @@ export const affiliateRoutes: Route[] = [
     summary: 'Accept the current affiliate terms',
     answers: [{ data: affiliateData }],
     refuses: ['AFFILIATE_NOT_FOUND', 'CONFIG_INVALID_AFFILIATE_TERMS_VERSION', 'RATE_LIMITED'],
-    session: 'required',
-    nonce: 'never',
-    proxy: { nonce: true, query: [] },
-    invalid: 422,
+    ...forUsers,
     body: termsBody,
     handler: async ({ shop, identity, now }, { body }) => {
       const affiliate = await acceptTerms(shop, identity.user.id, body.version, now)

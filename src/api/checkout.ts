@@ -1,22 +1,36 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { hmac } from '../platform/crypto/secrets.ts'
+import { hmac, randomToken } from '../platform/crypto/secrets.ts'
 import { isStorageError } from '../platform/db/storage-errors.ts'
-import { serializeCookie } from '../platform/http/cookies.ts'
+import { serializeCookie, cookieValues, ownCookie, ownCookieName } from '../platform/http/cookies.ts'
 import { jsonResponse } from '../platform/http/answers.ts'
 import { headerValues, rawPath, rawTarget } from '../platform/http/request.ts'
 import { describeError } from '../platform/log.ts'
 import { assertCheckoutOpen, createSession } from '../shop/checkout/create-session.ts'
-import { claimKey, conflict, endClaim, storeAnswer, keyScope, parseIdempotencyKey, readKey, releaseKey } from '../shop/checkout/idempotency.ts'
+import {
+  claimKey,
+  conflict,
+  endClaim,
+  storeAnswer,
+  keyScope,
+  parseIdempotencyKey,
+  readKey,
+  releaseKey
+} from '../shop/checkout/idempotency.ts'
 import type { Claim, Claimed, StoredAnswer } from '../shop/checkout/idempotency.ts'
-import { checkoutBody, checkoutQuery } from '../shop/checkout/input.ts'
+import { checkoutBody, checkoutQuery, quoteBody } from '../shop/checkout/input.ts'
 import { findAttribution } from '../shop/orders/find.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { checkoutData } from './answers/store.ts'
-import { readHolder } from './checkout-cookie.ts'
-import { route } from './route.ts'
+import { forEveryone, route } from './route.ts'
 import type { Call } from './route.ts'
+import type { Holder } from '../shop/orders/holds.ts'
+import { quoteCart } from '../shop/checkout/quote-cart.ts'
+import { quoteData } from './answers/quote.ts'
+import { paymentConfig } from '../shop/checkout/payment-config.ts'
+import { paymentConfigData } from './answers/payment-config.ts'
+import { cachedAnswer, conditionalHeaders, sharedCaching } from './reply.ts'
 
 const tracking = ['ref', 'campaign', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content'] as const
 
@@ -176,3 +190,79 @@ function fingerprintsOf({ shop, request }: Call, raw: Uint8Array): { fingerprint
   const keyed = (text: string): string => hmac(shop.keys.nonce, text).toString('hex')
   return { fingerprint: keyed(`checkout\0${query}\0${body}`), bodyFingerprint: keyed(`checkout body\0${body}`) }
 }
+
+/** The longest hold of an unpaid order. */
+const maxAgeSeconds = 24 * 60 * 60
+
+/**
+ * Who checks out: the user of the session, else the browser with the checkout cookie. A guest without a valid cookie
+ * gets a new one in `cookies`.
+ */
+export function readHolder({ shop, request, identity, addressKey: address }: Call): Holder & { cookies: string[] } {
+  const addressKey = hmac(shop.keys.nonce, `holder\0${address}`).toString('hex').slice(0, 32)
+  const sent = findToken(shop, request)
+  if (identity !== null) {
+    const cookieBuyer = sent === null ? null : guestOf(sent)
+    return { buyer: `user:${identity.user.id}`, isGuest: false, cookieBuyer, addressKey, cookies: [] }
+  }
+  const token = sent ?? randomToken(16)
+  const cookies = sent === null ? [ownCookie(shop, 'checkout', token, maxAgeSeconds)] : []
+  return { buyer: guestOf(token), isGuest: true, cookieBuyer: null, addressKey, cookies }
+}
+
+/** The buyer that the checkout cookie of a request names; null without a valid one. */
+export function findGuestBuyer(shop: Call['shop'], request: Request): string | null {
+  const token = findToken(shop, request)
+  return token === null ? null : guestOf(token)
+}
+
+function findToken(shop: Call['shop'], request: Request): string | null {
+  const [sent = '', ...others] = cookieValues(request.headers.get('cookie'), ownCookieName(shop, 'checkout'))
+  return others.length === 0 && /^[\w-]{22}$/.test(sent) ? sent : null
+}
+
+function guestOf(token: string): string {
+  return `guest:${hash('sha256', token, 'hex').slice(0, 32)}`
+}
+
+export const quoteRoutes = [
+  route({
+    method: 'POST',
+    path: '/store/quote',
+    summary: 'The prices, discounts and problems of a cart',
+    answers: [{ data: quoteData }],
+    refuses: ['NOT_AUTHENTICATED', 'CHECKOUT_DISABLED', 'RATE_LIMITED'],
+    ...forEveryone,
+    session: 'optional',
+    body: quoteBody,
+    around: (call, _raw, next) => {
+      assertCheckoutOpen(call.shop, call.identity?.user ?? null)
+      return next(call)
+    },
+    handler: async (call, { body }) => {
+      const { shop, addressKey, now } = call
+      const caller = { user: call.identity?.user ?? null, addressKey, holder: readHolder(call) }
+      return { data: await quoteCart(shop, body, caller, now) }
+    }
+  })
+]
+
+export const paymentConfigRoutes = [
+  route({
+    method: 'GET',
+    path: '/store/payment-config',
+    summary: 'The ways to pay, and what a payment form on your own page needs',
+    answers: [{ data: paymentConfigData, meta: 'empty' }],
+    refuses: [],
+    headers: conditionalHeaders,
+    session: 'none',
+    nonce: 'never',
+    proxy: { nonce: false, query: [] },
+    cache: 'public',
+    invalid: 422,
+    handler: (call) => {
+      const body = Buffer.from(JSON.stringify({ data: paymentConfig(call.shop), meta: {} }))
+      return cachedAnswer(call, { body, etag: `"${hash('sha256', body, 'base64url').slice(0, 22)}"` }, sharedCaching)
+    }
+  })
+]

@@ -2,9 +2,11 @@ import { z } from 'zod'
 import { queryInteger } from '../platform/http/validation.ts'
 import { getOwnOrder, listOwnOrders } from '../shop/checkout/own-order.ts'
 import { pathId } from './answers/fields.ts'
-import { ordersData, ownOrderData } from './answers/store.ts'
-import { route } from './route.ts'
-import type { Route } from './route.ts'
+import { ordersData, ownOrderData, buyerOrderData } from './answers/store.ts'
+import { forUsers, route } from './route.ts'
+import type { Route, Call, Reply } from './route.ts'
+import { cancelByBuyer, getBuyerOrder } from '../shop/checkout/buyer-order.ts'
+import { endGuestSubscription } from '../shop/checkout/guest-subscription.ts'
 
 export const orderRoutes: Route[] = [
   route({
@@ -29,11 +31,63 @@ export const orderRoutes: Route[] = [
     summary: 'One order of the logged-in customer, with its lines, addresses and shipments',
     answers: [{ data: ownOrderData }],
     refuses: ['NOT_FOUND'],
-    session: 'required',
-    nonce: 'never',
-    proxy: { nonce: true, query: [] },
-    invalid: 422,
+    ...forUsers,
     params: z.object({ id: pathId }),
     handler: ({ shop, identity, now }, { params }) => ({ data: getOwnOrder(shop, identity.user.id, params.id, now) })
   })
 ]
+
+const params = z.object({ orderToken: z.string().meta({ example: 'V1StGXR8Z5jdHi6BmyT0qW3nKfLxPzRc7uEoAaDbGhY' }) })
+
+export const buyerOrderRoutes = [
+  route({
+    method: 'GET',
+    path: '/store/orders/{orderToken}',
+    summary: "A buyer's own order, by the token from its checkout",
+    answers: [{ data: buyerOrderData }],
+    refuses: ['NOT_FOUND'],
+    session: 'none',
+    nonce: 'never',
+    proxy: { nonce: false, query: [] },
+    invalid: 422,
+    params,
+    handler: (call, { params: { orderToken } }) => show(call, orderToken)
+  }),
+  route({
+    method: 'POST',
+    path: '/store/orders/{orderToken}/cancel',
+    summary: 'Cancel an unpaid order: closes its payment page and releases its items; a second call changes nothing',
+    answers: [{ data: buyerOrderData }],
+    refuses: ['NOT_FOUND', 'CONFLICT', 'RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
+    session: 'none',
+    nonce: 'never',
+    proxy: { nonce: true, query: [], timeoutMs: 30_000 },
+    invalid: 422,
+    params,
+    handler: async (call, { params: { orderToken } }) => {
+      await cancelByBuyer(call.shop, orderToken, call)
+      return show(call, orderToken)
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/store/orders/{orderToken}/end-subscription',
+    summary: "End the subscription of a guest's order with the period that is paid; a second call changes nothing",
+    answers: [{ data: buyerOrderData }],
+    refuses: ['NOT_FOUND', 'CONFLICT', 'RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
+    session: 'none',
+    nonce: 'never',
+    proxy: { nonce: true, query: [], timeoutMs: 30_000 },
+    invalid: 422,
+    params,
+    handler: async (call, { params: { orderToken } }) => {
+      await endGuestSubscription(call.shop, orderToken, call)
+      return show(call, orderToken)
+    }
+  })
+]
+
+/** The address of the request contains the token, which other sites must not get. */
+function show({ shop, now }: Call, orderToken: string): Reply<z.output<typeof buyerOrderData>> {
+  return { data: getBuyerOrder(shop, orderToken, now), headers: [['referrer-policy', 'no-referrer']] }
+}

@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { queryInteger } from '../platform/http/validation.ts'
 import { grantText } from '../shop/benefits/kinds.ts'
-import { listCards } from '../shop/catalog/offers.ts'
+import { listCards, listOffers } from '../shop/catalog/offers.ts'
 import { categoriesResponse } from '../shop/catalog/public/categories.ts'
 import { productResponse } from '../shop/catalog/public/product.ts'
 import { productSorts as sorts } from '../shop/catalog/search/find-products.ts'
 import { categoriesData, productData, productsData } from './answers/catalogue.ts'
-import { cachedAnswer, conditionalHeaders, sharedCaching, textParameter } from './cached-answer.ts'
+import { cachedAnswer, conditionalHeaders, sharedCaching, textParameter } from './reply.ts'
 import { route } from './route.ts'
 import type { Route } from './route.ts'
+import { offersData } from './answers/store.ts'
 
 /** What the routes of the catalogue have in common: everyone reads the same, and caches may carry it. */
 const open = {
@@ -68,5 +69,29 @@ export const productRoutes: Route[] = [
     refuses: ['DEPENDENCY_UNAVAILABLE'],
     proxy: { nonce: false, query: [] },
     handler: (call) => cachedAnswer(call, categoriesResponse(call.shop, call.now), sharedCaching)
+  })
+]
+
+export const offerRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/store/offers',
+    summary: 'The products of the shop in short, by category and search',
+    answers: [{ data: offersData, meta: 'empty' }],
+    refuses: ['DEPENDENCY_UNAVAILABLE'],
+    headers: conditionalHeaders,
+    session: 'none',
+    nonce: 'never',
+    proxy: { nonce: false, query: [] },
+    cache: 'public',
+    invalid: 400,
+    query: z.object({
+      page: queryInteger({ min: 1, max: 1_000_000, default: 1 }),
+      // Through the proxy, which drops the query, a site sees a whole small catalogue.
+      perPage: queryInteger({ min: 1, max: 100, default: 100 }),
+      category: textParameter(255),
+      search: textParameter(100)
+    }),
+    handler: (call, { query }) => cachedAnswer(call, listOffers(call.shop, query, call.now), sharedCaching)
   })
 ]

@@ -1,11 +1,14 @@
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { storageUnavailable } from '../platform/db/storage-errors.ts'
-import { failure, metaOf, success } from '../platform/http/answers.ts'
-import type { RequestIds } from '../platform/http/answers.ts'
+import { failure, metaOf, success, jsonResponse, notModified, matchesEtag } from '../platform/http/answers.ts'
+import type { RequestIds, HeaderList } from '../platform/http/answers.ts'
 import { describeError } from '../platform/log.ts'
 import { clientLog } from '../platform/repeated-lines.ts'
-import type { Reply, Route } from './route.ts'
+import type { Reply, Route, Call } from './route.ts'
+import { z } from 'zod'
+import { codePoints } from '../platform/text.ts'
+import type { CachedResponse } from '../shop/catalog/cached-responses.ts'
 
 /** Wraps a handler's reply in the envelope of its route. */
 export function toResponse(route: Route, reply: Reply | Response, ids: RequestIds, now: number): Response {
@@ -64,4 +67,43 @@ function logFailure(app: App, route: Route | undefined, known: AppError, error: 
 function withStatusOf(route: Route | undefined, error: AppError): AppError {
   if (route === undefined || error.code !== 'VALIDATION_FAILED' || error.status === route.invalid) return error
   return new AppError(error.code, error.message, error.details, { status: route.invalid, headers: error.headers })
+}
+
+/**
+ * Caching of what is the same for everyone. A CDN keeps a response for a minute. For ten more minutes it may send it once
+ * more while it asks for a newer one, and so may a browser whose `fetch` does not say `no-cache`, as the client does.
+ */
+export const sharedCaching = 'public, max-age=0, s-maxage=60, stale-while-revalidate=600'
+
+/** The header that makes a response with an ETag conditional. */
+export const conditionalHeaders = z.object({
+  'If-None-Match': z
+    .string()
+    .optional()
+    .meta({ description: 'An ETag of an earlier response; the response is 304 while it is current.' })
+})
+
+/** Sends a cached response with its ETag; 304 when the client already has it. */
+export function cachedAnswer(
+  { request, ids }: Pick<Call, 'request' | 'ids'>,
+  { body, etag }: CachedResponse,
+  cacheControl: string
+): Response {
+  const headers: HeaderList = [
+    ['etag', etag],
+    ['cache-control', cacheControl]
+  ]
+  if (!matchesEtag(request.headers.get('if-none-match'), etag)) return jsonResponse(body, ids, 200, { headers })
+  return notModified(ids, headers)
+}
+
+/** A text parameter; an empty one counts as absent. */
+export function textParameter(longest: number) {
+  const message = `Must have at most ${longest} characters.`
+  return z
+    .string(message)
+    .refine((value) => codePoints(value) <= longest, message)
+    .transform((value) => (value === '' ? undefined : value))
+    .optional()
+    .meta({ type: 'string', maxLength: longest })
 }

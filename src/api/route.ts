@@ -120,6 +120,12 @@ export type Route<
   ) => Reply | Response | Promise<Reply | Response>
 }
 
+/** The rules that most routes share: the service accepts a request without a nonce, and the proxy requires one. */
+export const forEveryone = { nonce: 'never', proxy: { nonce: true, query: [] }, invalid: 422 } as const
+
+/** The rules that most routes of a logged-in user share. */
+export const forUsers = { ...forEveryone, session: 'required' } as const
+
 /**
  * Types a route's handler by its schemas, including its result, and by its session: if one is required, `identity` is
  * never null.

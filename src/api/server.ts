@@ -1,16 +1,20 @@
 import type { H3, H3Event } from 'h3'
 import type { App } from '../app.ts'
-import { readBody, requireJson } from '../platform/http/body.ts'
+import { readBody, requireJson, parseJsonBody } from '../platform/http/body.ts'
 import { parseTrustedProxies } from '../platform/http/client-address.ts'
 import { serveAt, toPattern } from '../platform/http/routing.ts'
 import type { Methods } from '../platform/http/routing.ts'
 import { identify, identifyAgain, refuseCrossSite, requireNonce, requireSession } from './identity.ts'
 import type { Arrival } from './identity.ts'
-import { parseInput, parseParams } from './input.ts'
 import { toFailure, toResponse } from './reply.ts'
 import { defaultBodyLimitBytes } from './route.ts'
 import type { Call, Route } from './route.ts'
 import { routes } from './routes.ts'
+import { validationFailed } from '../errors.ts'
+import type { FieldErrors } from '../errors.ts'
+import { notFound } from '../platform/http/answers.ts'
+import { rawTarget } from '../platform/http/request.ts'
+import { parseQuery, fieldPath, messageFor, toFieldErrors } from '../platform/http/validation.ts'
 
 /** Registers the table of routes under api_root. */
 export function serveApi(h3: H3, app: App): void {
@@ -54,4 +58,36 @@ async function handle(route: Route, call: Call, raw: Uint8Array): Promise<Respon
   const input = { ...parseInput(route, call.request, raw), params, raw }
   // The route's own schemas produced the input; the type cannot express that for all routes together.
   return toResponse(route, await route.handler(call, input), call.ids, call.now)
+}
+
+/**
+ * Parses query and body of a request by the schemas of its route. One error names all invalid fields of both.
+ *
+ * @throws AppError VALIDATION_FAILED
+ */
+export function parseInput(route: Route, request: Request, raw: Uint8Array): { query: unknown; body: unknown } {
+  const sent = parseQuery(rawTarget(request))
+  const query = route.query?.safeParse(Object.fromEntries(sent), { error: messageFor })
+  const body = route.body?.safeParse(parseJsonBody(raw), { error: messageFor })
+  const errors: FieldErrors = {
+    ...refusedParameters(route, sent),
+    ...(query?.error === undefined ? {} : toFieldErrors(query.error)),
+    ...(body?.error === undefined ? {} : toFieldErrors(body.error))
+  }
+  if (Object.keys(errors).length > 0) throw validationFailed(errors)
+  return { query: query?.data, body: body?.data }
+}
+
+/** Parses the path parameters by the route's schema. @throws AppError NOT_FOUND */
+export function parseParams({ params }: Route, sent: Readonly<Record<string, string>>) {
+  const parsed = params?.safeParse(sent)
+  if (parsed?.success === false) throw notFound()
+  return parsed?.data
+}
+
+/** Uses entries, because an assignment would lose a parameter named `__proto__`. */
+function refusedParameters(route: Route, sent: ReadonlyMap<string, string>): FieldErrors {
+  if (route.unknownQuery !== 'refused') return {}
+  const unknown = [...sent.keys()].filter((name) => !route.proxy?.query.includes(name))
+  return Object.fromEntries(unknown.map((name) => [fieldPath([name]), ['Is not a parameter here.']]))
 }

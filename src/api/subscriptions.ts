@@ -2,11 +2,10 @@ import { z } from 'zod'
 import { endOwnSubscription, openPortal, listOwnSubscriptions } from '../shop/subscriptions/own-subscriptions.ts'
 import { portalData, subscriptionData, subscriptionsData } from './answers/subscriptions.ts'
 import { pathId } from './answers/fields.ts'
-import { route } from './route.ts'
+import { forUsers, route } from './route.ts'
 
-const proxied = { nonce: true, query: [] }
 /** A gateway call may take longer than other requests; the proxy waits as long as for a checkout. */
-const slow = { ...proxied, timeoutMs: 30_000 }
+const slow = { ...forUsers.proxy, timeoutMs: 30_000 }
 
 export const subscriptionRoutes = [
   route({
@@ -15,10 +14,7 @@ export const subscriptionRoutes = [
     summary: "The logged-in customer's subscriptions with price and next payment, the latest first",
     answers: [{ data: subscriptionsData }],
     refuses: [],
-    session: 'required',
-    nonce: 'never',
-    proxy: proxied,
-    invalid: 422,
+    ...forUsers,
     handler: ({ shop, identity, now }) => ({
       data: { subscriptions: listOwnSubscriptions(shop, identity.user.id, now) }
     })

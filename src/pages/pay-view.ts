@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { findGuestBuyer } from '../api/checkout-cookie.ts'
+import { findGuestBuyer } from '../api/checkout.ts'
 import { findIdentity } from '../api/identity.ts'
 import { formatMoney } from '../platform/money.ts'
 import { countryName } from '../platform/postal/countries.ts'

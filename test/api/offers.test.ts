@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { offerRoutes } from '../../src/api/offers.ts'
+import { offerRoutes } from '../../src/api/products.ts'
 import type { Call } from '../../src/api/route.ts'
 import { messageFor } from '../../src/platform/http/validation.ts'
 import { write } from '../../src/platform/db/database.ts'

@@ -1,17 +1,14 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Environment, LogLevel } from '../../src/platform/config/config.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import type { Logger } from '../../src/platform/log.ts'
 
 /** What a logger writes while `work` uses it. */
-async function logged(env: Environment, work: (log: Logger) => void, level: LogLevel = 'info'): Promise<string> {
+function logged(env: Environment, work: (log: Logger) => void, level: LogLevel = 'info'): Promise<string> {
   const output = new PassThrough()
   work(createLogger({ env, level, output }))
-  // The lines of one turn of the event loop are written together at its end.
-  await setImmediate()
   output.end()
   return text(output)
 }

@@ -15,6 +15,11 @@ export function tokenHash(token: string): string {
   return hash('sha256', token, 'hex')
 }
 
+/** HMAC-SHA256 (RFC 2104) of a text. */
+export function hmac(key: KeyObject, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
+}
+
 /** Compares in constant time, so that timing does not show how many bytes match. */
 export function sameBytes(left: Buffer, right: Buffer): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
@@ -84,9 +89,4 @@ export function loadSecret(dataDir: string): string {
   }
   if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
   return secret
-}
-
-/** HMAC-SHA256 (RFC 2104) of a text. */
-export function hmac(key: KeyObject, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest()
 }

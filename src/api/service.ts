@@ -4,8 +4,9 @@ import { buildFlavor, buildId, packageVersion } from '../platform/package-root.t
 import type { ShopContext } from '../shop/context.ts'
 import { isModuleOn } from '../shop/settings/settings.ts'
 import { byName, healthModules } from '../shop/settings/modules.ts'
-import { healthData } from './answers/service.ts'
+import { healthData, webhookData } from './answers/service.ts'
 import { route } from './route.ts'
+import { assertDeliverable, receiveWebhook } from '../shop/payments/webhook.ts'
 
 const fingerprint = {
   version: packageVersion(),
@@ -51,3 +52,24 @@ function dependencies(db: Db) {
     throw new AppError('DEPENDENCY_UNAVAILABLE', 'The database does not answer.', {}, { cause })
   }
 }
+
+export const webhookRoutes = [
+  route({
+    method: 'POST',
+    path: '/webhooks/stripe',
+    summary: "Receive Stripe's webhooks",
+    answers: [{ data: webhookData }],
+    refuses: ['WEBHOOK_SIGNATURE_INVALID', 'CHECKOUT_GATEWAY_NOT_CONFIGURED', 'DEPENDENCY_UNAVAILABLE'],
+    session: 'none',
+    nonce: 'never',
+    proxy: null,
+    crossSite: 'allowed',
+    invalid: 422,
+    bodyLimitBytes: 256 * 1024,
+    gate: ({ shop, request }) => assertDeliverable(shop, request.headers.get('stripe-signature')),
+    handler: async ({ shop, request }, { raw }) => {
+      await receiveWebhook(shop, Buffer.from(raw).toString('utf8'), request.headers.get('stripe-signature'))
+      return { data: { received: true } }
+    }
+  })
+]
