@@ -111,7 +111,7 @@ describe('the sources', () => {
 
   it('import the sandbox only in app.ts and in its command', () => {
     const knowing = modules.filter(({ imports }) => imports.some((target) => target.startsWith('sandbox/')))
-    expect(paths(knowing).filter((path) => !path.startsWith('sandbox/'))).toEqual(['app.ts', 'cli/sandbox.ts'])
+    expect(paths(knowing).filter((path) => !path.startsWith('sandbox/'))).toEqual(['app.ts', 'cli/site/sandbox.ts'])
   })
 
   it('use no SQL, no table and no transaction in entry points', () => {
@@ -127,12 +127,12 @@ describe('the sources', () => {
   })
 
   it('read the environment in one place', () => {
-    expect(paths(modules.filter((module) => module.readsEnvironment))).toEqual(['cli/terminal.ts'])
+    expect(paths(modules.filter((module) => module.readsEnvironment))).toEqual(['cli/terminal/terminal.ts'])
   })
 
   it('use the streams and signals of the process in one file of the command line', () => {
     const reaching = modules.filter(({ path, usesProcess }) => path.startsWith('cli/') && usesProcess)
-    expect(paths(reaching)).toEqual(['cli/terminal.ts'])
+    expect(paths(reaching)).toEqual(['cli/terminal/terminal.ts'])
   })
 
   it('have no side effects when they are imported', () => {

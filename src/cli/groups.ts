@@ -1,4 +1,4 @@
-import type { ShopCommand } from './command.ts'
+import type { ShopCommand } from './run.ts'
 
 /** The parts of `shopstead --help`, in its order. */
 export const sections = {
@@ -18,77 +18,92 @@ type Group = {
 }
 
 export const groups: readonly Group[] = [
-  { name: 'dev', use: 'site', about: 'run a seeded shop for development', load: () => import('./dev.ts') },
-  { name: 'serve', use: 'service', about: 'run the production server', load: () => import('./serve.ts') },
-  { name: 'migrate', use: 'service', about: 'bring the database up to date', load: () => import('./migrate.ts') },
+  { name: 'dev', use: 'site', about: 'run a seeded shop for development', load: () => import('./site/dev.ts') },
+  { name: 'serve', use: 'service', about: 'run the production server', load: () => import('./running/serve.ts') },
+  {
+    name: 'migrate',
+    use: 'service',
+    about: 'bring the database up to date',
+    load: () => import('./running/migrate.ts')
+  },
   {
     name: 'seed',
     use: 'site',
     about: 'fill the shop from a file, or with the demo shop',
-    load: () => import('./seed.ts')
+    load: () => import('./site/seed.ts')
   },
-  { name: 'admin', use: 'service', about: 'administrators', load: () => import('./admin.ts') },
-  { name: 'users', use: 'everyday', about: 'accounts', load: () => import('./users.ts') },
-  { name: 'offers', use: 'everyday', about: 'the catalogue', load: () => import('./offers.ts') },
-  { name: 'coupons', use: 'selling', about: 'coupon codes', load: () => import('./coupons.ts') },
-  { name: 'shipping', use: 'selling', about: 'shipping zones and methods', load: () => import('./shipping.ts') },
-  { name: 'tax', use: 'selling', about: 'tax rates', load: () => import('./tax.ts') },
-  { name: 'modules', use: 'service', about: 'switch modules on and off', load: () => import('./modules.ts') },
-  { name: 'settings', use: 'service', about: 'settings of the running shop', load: () => import('./settings.ts') },
-  { name: 'orders', use: 'everyday', about: 'orders and refunds', load: () => import('./orders.ts') },
-  { name: 'affiliates', use: 'selling', about: 'affiliates', load: () => import('./affiliates.ts') },
-  { name: 'referrals', use: 'selling', about: 'referrals and payouts', load: () => import('./referrals.ts') },
+  { name: 'admin', use: 'service', about: 'administrators', load: () => import('./people/admin.ts') },
+  { name: 'users', use: 'everyday', about: 'accounts', load: () => import('./people/users.ts') },
+  { name: 'offers', use: 'everyday', about: 'the catalogue', load: () => import('./offers/offers.ts') },
+  { name: 'coupons', use: 'selling', about: 'coupon codes', load: () => import('./offers/coupons.ts') },
+  { name: 'shipping', use: 'selling', about: 'shipping zones and methods', load: () => import('./offers/shipping.ts') },
+  { name: 'tax', use: 'selling', about: 'tax rates', load: () => import('./offers/tax.ts') },
+  {
+    name: 'modules',
+    use: 'service',
+    about: 'switch modules on and off',
+    load: async () => ({ define: (await import('./shop/settings.ts')).defineModules })
+  },
+  { name: 'settings', use: 'service', about: 'settings of the running shop', load: () => import('./shop/settings.ts') },
+  { name: 'orders', use: 'everyday', about: 'orders and refunds', load: () => import('./orders/orders.ts') },
+  { name: 'affiliates', use: 'selling', about: 'affiliates', load: () => import('./people/affiliates.ts') },
+  { name: 'referrals', use: 'selling', about: 'referrals and payouts', load: () => import('./people/referrals.ts') },
   {
     name: 'benefits',
     use: 'selling',
     about: 'memberships, courses and other benefits',
-    load: () => import('./benefits.ts')
+    load: () => import('./people/benefits.ts')
   },
-  { name: 'sandbox', use: 'site', about: 'the sandbox for payments', load: () => import('./sandbox.ts') },
-  { name: 'report', use: 'everyday', about: 'reports', load: () => import('./report.ts') },
-  { name: 'stripe', use: 'service', about: "the shop's Stripe account", load: () => import('./stripe.ts') },
-  { name: 'webhooks', use: 'service', about: 'webhook endpoints and deliveries', load: () => import('./webhooks.ts') },
-  { name: 'events', use: 'service', about: 'the events of the shop', load: () => import('./events.ts') },
-  { name: 'mail', use: 'everyday', about: 'emails of the shop', load: () => import('./mail.ts') },
+  { name: 'sandbox', use: 'site', about: 'the sandbox for payments', load: () => import('./site/sandbox.ts') },
+  { name: 'report', use: 'everyday', about: 'reports', load: () => import('./shop/report.ts') },
+  { name: 'stripe', use: 'service', about: "the shop's Stripe account", load: () => import('./shop/stripe.ts') },
+  {
+    name: 'webhooks',
+    use: 'service',
+    about: 'webhook endpoints and deliveries',
+    load: () => import('./shop/webhooks.ts')
+  },
+  { name: 'events', use: 'service', about: 'the events of the shop', load: () => import('./shop/events.ts') },
+  { name: 'mail', use: 'everyday', about: 'emails of the shop', load: () => import('./shop/mail.ts') },
   {
     name: 'backup',
     use: 'service',
     about: 'copies of the database and the secret key',
-    load: () => import('./backup.ts')
+    load: () => import('./running/backup.ts')
   },
   {
     name: 'replicate',
     use: 'service',
     about: 'copy each change to another machine',
-    load: () => import('./replicate.ts')
+    load: async () => ({ define: (await import('./running/replica.ts')).defineReplicate })
   },
   {
     name: 'restore',
     use: 'service',
     about: 'bring the shop of a lost machine back',
-    load: () => import('./restore.ts')
+    load: async () => ({ define: (await import('./running/replica.ts')).defineRestore })
   },
   {
     name: 'promote',
     use: 'service',
     about: 'make the machine that follows the shop',
-    load: () => import('./promote.ts')
+    load: async () => ({ define: (await import('./running/replica.ts')).definePromote })
   },
-  { name: 'create', use: 'site', about: 'a website for the shop', load: () => import('./create.ts') },
+  { name: 'create', use: 'site', about: 'a website for the shop', load: () => import('./site/create.ts') },
   {
     name: 'proxy',
     use: 'site',
     about: 'the first-party proxy, and a check of other proxies',
-    load: () => import('./proxy.ts')
+    load: () => import('./site/proxy.ts')
   },
-  { name: 'openapi', use: 'site', about: 'the API description', load: () => import('./openapi.ts') },
+  { name: 'openapi', use: 'site', about: 'the API description', load: () => import('./site/openapi.ts') },
   {
     name: 'completion',
     use: 'help',
     about: 'completion of commands in a shell',
-    load: () => import('./completion.ts')
+    load: () => import('./help/completion.ts')
   },
-  { name: 'systemd', use: 'service', about: 'a systemd unit', load: () => import('./systemd.ts') },
-  { name: 'guide', use: 'help', about: 'the documentation', load: () => import('./guide.ts') },
-  { name: 'health', use: 'everyday', about: 'check the shop', load: () => import('./health.ts') }
+  { name: 'systemd', use: 'service', about: 'a systemd unit', load: () => import('./running/systemd.ts') },
+  { name: 'guide', use: 'help', about: 'the documentation', load: () => import('./help/guide.ts') },
+  { name: 'health', use: 'everyday', about: 'check the shop', load: () => import('./running/health.ts') }
 ]

@@ -1,11 +1,11 @@
 import { CommanderError } from 'commander'
 import { AppError } from '../errors.ts'
 import { packageVersion } from '../platform/package-root.ts'
-import { ShopCommand } from './command.ts'
+import { ShopCommand } from './run.ts'
 import { groups, sections } from './groups.ts'
-import { printError } from './output.ts'
-import { processTerminal } from './terminal.ts'
-import type { Terminal } from './terminal.ts'
+import { printError } from './terminal/output.ts'
+import { processTerminal } from './terminal/terminal.ts'
+import type { Terminal } from './terminal/terminal.ts'
 
 /**
  * Runs one command line and returns its exit code when its work is done (a server's when it has stopped).
@@ -13,7 +13,7 @@ import type { Terminal } from './terminal.ts'
  * @param argv the words after `shopstead`
  */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
-  if (argv[0] === 'complete') await (await import('./complete.ts')).complete(argv.slice(1), terminal)
+  if (argv[0] === 'complete') await (await import('./help/complete.ts')).complete(argv.slice(1), terminal)
   // `help orders refund` is `orders refund --help`, which loads that group only.
   else await run(argv[0] === 'help' && argv.length > 1 ? [...argv.slice(1), '--help'] : argv, terminal)
   return terminal.exitCode

@@ -3,11 +3,11 @@ import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config, ConfigFlags } from '../platform/config/config.ts'
-import type { ShopCommand } from './command.ts'
-import { printAnswer } from './output.ts'
-import type { Answer } from './output.ts'
-import { ask } from './prompt.ts'
-import type { Terminal } from './terminal.ts'
+import { printAnswer } from './terminal/output.ts'
+import type { Answer } from './terminal/output.ts'
+import { ask } from './terminal/terminal.ts'
+import type { Terminal } from './terminal/terminal.ts'
+import { Command } from 'commander'
 
 /** Options of every command. */
 export type CommonOptions = { json?: boolean; dataDir?: string }
@@ -35,26 +35,25 @@ export function addCommand(parent: ShopCommand, usage: string, about: string, ex
     .addHelpText('after', `\nExample:\n  $ shopstead ${example}`)
 }
 
+type Argument = string | string[] | undefined
+type Database = 'migrated' | 'create' | 'any'
+
 /**
  * Makes a command run `work` on an opened App and print its answer. The App is always closed. An error of `work` is
  * thrown and decides the exit code.
  *
  * @param database what the command needs of the database (see createApp)
  */
-export function runs<Options extends object, Args extends (string | string[] | undefined)[]>(
+export function runs<Options extends object, Args extends Argument[]>(
   command: ShopCommand,
-  database: 'migrated' | 'create' | 'any',
-  work: (work: Work<Options>, ...args: Args) => Answer | Promise<Answer>
+  work: (work: Work<Options>, ...args: Args) => Answer | Promise<Answer>,
+  database: Database = 'migrated'
 ): ShopCommand {
-  return command.action(async (...values: unknown[]) => {
-    const options = command.opts<Options & CommonOptions>()
-    const args = values.slice(0, command.registeredArguments.length) as Args
-    const { terminal } = command
-    terminal.giveWay()
-    const json = options.json ?? false
-    const app = await openApp(terminal, await loadConfig(terminal, options), database)
+  return acts<Options, Args>(command, async ({ config, ...given }, args) => {
+    const app = await openApp(given.terminal, config, database)
     try {
-      await printAnswer(terminal, await work({ app, options, now: app.clock.now(), json, terminal }, ...args), json)
+      // Lists are read while they are printed, so the App is still open.
+      await printAnswer(given.terminal, await work({ ...given, app, now: app.clock.now() }, ...args), given.json)
     } finally {
       app.close()
     }
@@ -62,36 +61,35 @@ export function runs<Options extends object, Args extends (string | string[] | u
 }
 
 /** The input of a command that does not open the shop. */
-export type FileWork<Options> = {
-  config: Config
-  options: Options & CommonOptions
-  now: number
-  json: boolean
-  terminal: Terminal
-}
+export type FileWork<Options> = Omit<Work<Options>, 'app'> & { config: Config }
 
 /** Like `runs`, for a command that uses the data folder without an App. */
-export function runsOnFiles<Options extends object>(
+export function runsOnFiles<Options extends object, Args extends Argument[]>(
   command: ShopCommand,
-  work: (work: FileWork<Options>, ...args: string[]) => Answer | Promise<Answer>
+  work: (work: FileWork<Options>, ...args: Args) => Answer | Promise<Answer>
+): ShopCommand {
+  return acts<Options, Args>(command, async (given, args) => {
+    await printAnswer(given.terminal, await work(given, ...args), given.json)
+  })
+}
+
+function acts<Options extends object, Args extends Argument[]>(
+  command: ShopCommand,
+  act: (work: FileWork<Options>, args: Args) => Promise<void>
 ): ShopCommand {
   return command.action(async (...values: unknown[]) => {
     const options = command.opts<Options & CommonOptions>()
-    const args = values.slice(0, command.registeredArguments.length) as string[]
+    // Commander passes what the usage of the command declares, which decides Args.
+    const args = values.slice(0, command.registeredArguments.length) as Args
     const { terminal } = command
     terminal.giveWay()
-    const json = options.json ?? false
     const config = await loadConfig(terminal, options)
-    await printAnswer(terminal, await work({ config, options, now: systemClock.now(), json, terminal }, ...args), json)
+    await act({ config, options, now: systemClock.now(), json: options.json ?? false, terminal }, args)
   })
 }
 
 /** Opens the shop for a command; its log goes to the command's terminal. @throws the errors of createApp */
-export async function openApp(
-  terminal: Terminal,
-  config: Config,
-  database: 'migrated' | 'create' | 'any'
-): Promise<App> {
+export async function openApp(terminal: Terminal, config: Config, database: Database): Promise<App> {
   const { createApp } = await import('../app.ts')
   const { createLogger } = await import('../platform/log.ts')
   await refuseOnFollower(config)
@@ -177,4 +175,25 @@ async function promptHidden(terminal: Terminal, question: string): Promise<strin
   const typed = await ask(terminal, question, { isHidden: true })
   if (typed === null) throw new AppError('CONFLICT', 'Nothing was changed.')
   return typed
+}
+
+/** A command of the program. It and all its subcommands use one terminal. */
+export class ShopCommand extends Command {
+  readonly terminal: Terminal
+
+  constructor(terminal: Terminal, name?: string) {
+    super(name)
+    this.terminal = terminal
+    const { stdout, stderr } = terminal
+    this.configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+      getOutHelpWidth: () => (stdout.isTTY ? stdout.columns : undefined) ?? 80,
+      getErrHelpWidth: () => (stderr.isTTY ? stderr.columns : undefined) ?? 80
+    })
+  }
+
+  override createCommand(name?: string): ShopCommand {
+    return new ShopCommand(this.terminal, name)
+  }
 }

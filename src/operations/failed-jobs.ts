@@ -6,7 +6,7 @@ import { describeError } from '../platform/log.ts'
 
 /** The jobs of the server whose last run failed, with the error and the time (epoch milliseconds) of that run. */
 const schema = z.record(z.string(), z.object({ error: z.string(), at: z.number() }))
-export type FailedJobs = z.output<typeof schema>
+type FailedJobs = z.output<typeof schema>
 
 const fileOf = (dataDir: string): string => join(dataDir, 'failed-jobs.json')
 

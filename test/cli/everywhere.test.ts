@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { ShopCommand } from '../../src/cli/command.ts'
+import { ShopCommand } from '../../src/cli/run.ts'
 import { groups } from '../../src/cli/groups.ts'
 import { main } from '../../src/cli/main.ts'
 import { shopstead, testTerminal } from '../support/command-line.ts'

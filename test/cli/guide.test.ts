@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { renderMarkdown } from '../../src/cli/markdown.ts'
+import { renderMarkdown } from '../../src/cli/terminal/markdown.ts'
 import { shopstead } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { JsonList, printAnswer } from '../../src/cli/output.ts'
-import { table, tableLines } from '../../src/cli/table.ts'
-import type { Cell } from '../../src/cli/table.ts'
+import { JsonList, printAnswer } from '../../src/cli/terminal/output.ts'
+import { table, tableLines } from '../../src/cli/terminal/table.ts'
+import type { Cell } from '../../src/cli/terminal/table.ts'
 import { testTerminal } from '../support/command-line.ts'
 
 const lines = (rows: readonly (readonly Cell[])[], columns: number): string[] => [

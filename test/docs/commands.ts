@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { CommanderError } from 'commander'
 import type { Command } from 'commander'
-import { ShopCommand } from '../../src/cli/command.ts'
+import { ShopCommand } from '../../src/cli/run.ts'
 import { groups } from '../../src/cli/groups.ts'
 import { testTerminal } from '../support/command-line.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { ShopCommand } from '../../src/cli/command.ts'
+import type { ShopCommand } from '../../src/cli/run.ts'
 import { openDatabase } from '../../src/platform/db/database.ts'
 import { migrateDatabase } from '../../src/platform/db/migrate.ts'
 import { eventTypes } from '../../src/shop/events/event-types.ts'

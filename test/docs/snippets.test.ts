@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { ShopCommand } from '../../src/cli/command.ts'
+import type { ShopCommand } from '../../src/cli/run.ts'
 import { parseConfig } from '../../src/platform/config/config.ts'
 import { idleProgram, npmScripts, refusalOf } from './commands.ts'
 import { compileErrors } from './compile-snippets.ts'

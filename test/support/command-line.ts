@@ -1,8 +1,8 @@
 import { Readable, Writable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { main } from '../../src/cli/main.ts'
-import { createMessages } from '../../src/cli/terminal.ts'
-import type { Terminal } from '../../src/cli/terminal.ts'
+import { createMessages } from '../../src/cli/terminal/terminal.ts'
+import type { Terminal } from '../../src/cli/terminal/terminal.ts'
 
 /** The output and exit code of a command; `json` is its parsed standard output if it ran with `--json`. */
 export type Ran<Json = Record<string, unknown>> = { code: number; stdout: string; stderr: string; json: Json }

@@ -92,7 +92,7 @@ async function migrateAlone(app: App, onStep?: OnStep): Promise<MigrationStatus 
   return { ...migrateDatabase(db), snapshot: snapshot?.file ?? null }
 }
 
-export type Verified = InspectedBackup & { counts: Record<string, number> }
+type Verified = InspectedBackup & { counts: Record<string, number> }
 
 /**
  * Verifies a backup as `backUp` did when it made it: reads every row, then opens a shop on a copy.

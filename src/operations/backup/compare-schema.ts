@@ -4,7 +4,7 @@ import type { SchemaObject } from '../../platform/db/migrate.ts'
 import { manifestTable } from './manifest.ts'
 
 /** What is wrong with a schema, in words, if anything; and what an operator has added to it. */
-export type SchemaComparison = { problem: string | undefined; additions: string[] }
+type SchemaComparison = { problem: string | undefined; additions: string[] }
 
 /**
  * Compares a backup's tables, indexes, views and triggers with those that its migrations make. A backup that another

@@ -13,7 +13,7 @@ import { backupFiles, kindOf, timeOf } from './files.ts'
 
 const lookEveryMs = 2_000
 
-export type BackupSchedule = { stop(): Promise<void> }
+type BackupSchedule = { stop(): Promise<void> }
 
 /**
  * Makes backups at the times in `backup.schedule`, in the server's local time, and checks every 2 seconds whether the

@@ -22,7 +22,7 @@ import { settingChecks } from './setting-checks.ts'
 import { taxChecks } from './tax-checks.ts'
 import { workChecks } from './work-checks.ts'
 
-export type HealthReport = { status: CheckStatus; checks: CheckResult[] }
+type HealthReport = { status: CheckStatus; checks: CheckResult[] }
 
 /**
  * Runs every check of `shopstead health`, each after the checks that it depends on. It reports failures and does not

@@ -15,7 +15,7 @@ export type Part = Days & { startsAt: number; endsAt: number }
 const dayMs = 86_400_000
 
 /** The day that is `count` days after another one. */
-export function addDays(day: string, count: number): string {
+function addDays(day: string, count: number): string {
   return toDay(Date.parse(day) + count * dayMs)
 }
 
@@ -80,7 +80,7 @@ const defaultDays = 30
  *
  * @throws AppError USAGE
  */
-export function parsePeriod(options: PeriodOptions, now: number): { from: number; to: number } {
+function parsePeriod(options: PeriodOptions, now: number): { from: number; to: number } {
   const { from, to = now } = parseOpenPeriod(options)
   const period = { from: from ?? to - defaultDays * dayMs, to }
   if (period.from >= period.to) throw new AppError('USAGE', '--from must be before --to.')

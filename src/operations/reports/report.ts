@@ -7,8 +7,8 @@ import { formatMoney, toDecimalText, toMajor } from '../../platform/money.ts'
 import type { PeriodKind, PeriodOptions } from './days.ts'
 
 export type Money = { minor: number; currency: string }
-export type Json = string | number | boolean | null | readonly Json[] | JsonObject
-export type JsonObject = { [name: string]: Json }
+type Json = string | number | boolean | null | readonly Json[] | JsonObject
+type JsonObject = { [name: string]: Json }
 
 /** The values of a column: a time is epoch milliseconds, a percentage is in percent. */
 type Kinds = {
@@ -83,7 +83,7 @@ type ColumnOf<Row, K extends Kind> = {
 export type Column<Row> = { [K in Kind]: ColumnOf<Row, K> }[Kind]
 
 /** An option of a report besides its period and its files; `count` takes a number, which is its default. */
-export type ReportOption = { flags: string; about: string; choices?: readonly string[]; count?: number }
+type ReportOption = { flags: string; about: string; choices?: readonly string[]; count?: number }
 export const limitOption: ReportOption = { flags: '--limit <n>', about: 'maximum number of rows', count: 100 }
 
 type Asked<Shop, Period, Options> = {
@@ -100,7 +100,7 @@ export type Chart = { title: string; kind: 'columns' | 'bars'; bars: Bar[] }
 type Figure = { label: string; value: string }
 
 /** What a report found. */
-export type Found<Row> = {
+type Found<Row> = {
   subtitle: string
   /** What the JSON says besides the rows and totals. */
   head: object

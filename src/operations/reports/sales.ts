@@ -12,7 +12,7 @@ import type { Column } from './report.ts'
  * What was paid in a time, in minor units. `goods` are after discounts. `tax` is in the other amounts, or beside them, as
  * the order has it. `refunded` is what was returned in this time, also of orders that were paid before.
  */
-export type Sums = {
+type Sums = {
   orders: number
   goodsMinor: number
   discountMinor: number

@@ -14,7 +14,7 @@ export type Proof = {
   message: string
 }
 
-export type ProofOf = {
+type ProofOf = {
   url: string
   /** The endpoint's secret if it is known, otherwise the configured one. */
   secret: string | undefined

@@ -10,7 +10,7 @@ import { setting } from '../../shop/settings/settings.ts'
 /** A delivery that arrived; `isVerified`: signed with the secret in question. */
 export type Arrival = { isVerified: boolean; isAccepted: boolean }
 
-export type RoundTrip = {
+type RoundTrip = {
   /** The secret that the deliveries should be signed with; undefined when it is not known. */
   secret: string | undefined
   /** How many enabled endpoints deliver to this address. */

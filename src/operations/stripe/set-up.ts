@@ -10,7 +10,7 @@ import { findEndpoints, hasPinnedVersion, missingTypes, webhookUrlOf } from './e
 import { prove } from './prove.ts'
 import type { Proof } from './prove.ts'
 
-export type SetupOptions = {
+type SetupOptions = {
   /** The address of the endpoint, or only its origin; by default the shop's own. */
   url?: string | undefined
   /** Makes a new endpoint, because Stripe does not show a secret again. */
@@ -38,7 +38,7 @@ type InPlace = Pick<Setup, 'action' | 'endpoint' | 'secret'>
 
 /** The endpoint's metadata holds a hash of its secret, which tells later whether a secret is this endpoint's. */
 const fingerprintName = 'shopstead_secret_hash'
-export const fingerprintOf = (secret: string): string => hash('sha256', secret, 'hex').slice(0, 16)
+const fingerprintOf = (secret: string): string => hash('sha256', secret, 'hex').slice(0, 16)
 
 /**
  * Makes or repairs the webhook endpoint at Stripe and proves it by a delivery. Stripe cannot change an endpoint's API

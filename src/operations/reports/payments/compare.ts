@@ -61,7 +61,7 @@ export type PaymentRow = {
   differences: Difference[]
 }
 
-export type ComparedPayments = {
+type ComparedPayments = {
   /** Oldest first. */
   rows: PaymentRow[]
   /** How many charges of other software on the account are left out. */

@@ -1,0 +1,137 @@
+import type { ShopCommand, Work } from '../run.ts'
+import type { App } from '../../app.ts'
+import { AppError } from '../../errors.ts'
+import { parseWith } from '../../platform/http/validation.ts'
+import { minimumChargeMinor } from '../../platform/minimum-charge.ts'
+import { formatMoney, toMinor } from '../../platform/money.ts'
+import { productsBelowMinimum } from '../../shop/catalog/products-below-minimum.ts'
+import { createCoupon } from '../../shop/catalog/apply-coupon.ts'
+import { inactiveReason } from '../../shop/catalog/coupon-rules.ts'
+import { disableCoupon, listCoupons, toCoupon } from '../../shop/catalog/coupons.ts'
+import type { CouponView } from '../../shop/catalog/coupons.ts'
+import { formatSchemas } from '../../shop/catalog/import/format-schemas.ts'
+import type { CouponInput } from '../../shop/catalog/import/format.ts'
+import type { CouponRow } from '../../shop/catalog/rows.ts'
+import { setting } from '../../shop/settings/settings.ts'
+import { JsonList } from '../terminal/output.ts'
+import type { Answer } from '../terminal/output.ts'
+import { table, timeCell, timeText } from '../terminal/table.ts'
+import { collect, numberOrText } from '../terminal/arguments.ts'
+import { addCommand, runs } from '../run.ts'
+
+type CreateOptions = {
+  code: string
+  percent?: string
+  amount?: string
+  minTotal?: string
+  maxUses?: string
+  maxUsesPerCustomer?: string
+  startsAt?: string
+  endsAt?: string
+  product: string[]
+  category: string[]
+}
+
+export function define(program: ShopCommand): void {
+  const group = program.command('coupons').description('coupon codes')
+  runs(addCommand(group, 'list', 'list the coupons with their uses', 'coupons list'), list)
+  const create = addCommand(
+    group,
+    'create',
+    'create a coupon',
+    'coupons create --code SPRING --percent 10 --max-uses 100'
+  )
+    .requiredOption('--code <code>', 'the code that buyers enter; case does not matter')
+    .option('--percent <n>', 'discount in percent, with at most two decimals')
+    .option('--amount <n>', "discount in the shop's currency")
+    .option('--min-total <n>', 'minimum total of the order')
+    .option('--max-uses <n>', 'maximum number of orders that use it')
+    .option('--max-uses-per-customer <n>', 'maximum number of orders of one customer')
+    .option('--starts-at <time>', 'start of its validity, an ISO 8601 date or time')
+    .option('--ends-at <time>', 'end of its validity, an ISO 8601 date or time')
+    .option('--product <slug>', 'valid only for this product; can be repeated', collect, [])
+    .option('--category <name>', 'valid only for this category; can be repeated', collect, [])
+  runs(create, ({ app, options, now }: Work<CreateOptions>) => {
+    const input = parseCoupon(options, setting(app.db, 'shop.currency'))
+    const coupon = createCoupon(app.db, input, now)
+    const { json, human } = answer(app, coupon)
+    return { json, human: [human, smallTotals(app, coupon)].flat() }
+  })
+  const disable = addCommand(
+    group,
+    'disable <code>',
+    'disable a coupon; orders that already use it keep it',
+    'coupons disable SPRING'
+  )
+  runs(disable, ({ app }, code: string) => answer(app, disableCoupon(app.db, code)))
+}
+
+/** @throws AppError USAGE without exactly one of percent and amount; VALIDATION_FAILED for an invalid value */
+function parseCoupon(options: CreateOptions, currency: string): CouponInput {
+  if ((options.percent === undefined) === (options.amount === undefined)) {
+    throw new AppError('USAGE', 'Pass either --percent or --amount.')
+  }
+  const { code, amount, minTotal, startsAt, endsAt } = options
+  return parseWith(formatSchemas(currency).coupon, {
+    code,
+    amount,
+    minTotal,
+    startsAt,
+    endsAt,
+    percent: numberOrText(options.percent),
+    maxUses: numberOrText(options.maxUses),
+    maxUsesPerCustomer: numberOrText(options.maxUsesPerCustomer),
+    products: options.product,
+    categories: options.category
+  })
+}
+
+function list({ app, now }: Work<object>): Answer {
+  const currency = setting(app.db, 'shop.currency')
+  const rows = listCoupons(app.db, (row) => {
+    const coupon = toCoupon(app.db, row, currency)
+    return [
+      coupon.code,
+      discountOf(coupon, currency),
+      coupon.maxUses === null ? String(coupon.used) : `${coupon.used} of ${coupon.maxUses}`,
+      coupon.endsAt === null ? '' : timeCell(coupon.endsAt),
+      stateOf(row, now)
+    ]
+  })
+  const views = listCoupons(app.db, (row) => toCoupon(app.db, row, currency))
+  return {
+    json: new JsonList('coupons', views),
+    human: table(['Code', 'Discount', 'Used', 'Until', 'State'], rows)
+  }
+}
+
+function answer(app: App, row: CouponRow): Answer {
+  const currency = setting(app.db, 'shop.currency')
+  const coupon = toCoupon(app.db, row, currency)
+  const scope = [...coupon.products, ...coupon.categories].join(', ')
+  return {
+    json: { coupon },
+    human: [
+      `${coupon.code}: ${discountOf(coupon, currency)} off ${scope === '' ? 'everything' : scope}`,
+      `${stateOf(row, app.clock.now())}, used ${coupon.used} times, created ${timeText(row.createdAt)}`
+    ]
+  }
+}
+
+function smallTotals(app: App, coupon: CouponRow): string[] {
+  const currency = setting(app.db, 'shop.currency')
+  const slugs = productsBelowMinimum(app.db, coupon, currency)
+  if (slugs.length === 0) return []
+  const minimum = formatMoney(minimumChargeMinor(currency), currency)
+  const named = slugs.length > 5 ? `${slugs.slice(0, 5).join(', ')} and more` : slugs.join(', ')
+  return [`Warning: with this coupon, ${named} cost less than ${minimum}, the minimum that Stripe charges by card.`]
+}
+
+function stateOf(row: CouponRow, now: number): string {
+  const refusal = inactiveReason(row, now)
+  return refusal === undefined ? 'on' : refusal === 'disabled' ? 'off' : refusal.replace('_', ' ')
+}
+
+function discountOf({ percent, amount }: CouponView, currency: string): string {
+  return percent === null ? formatMoney(toMinor(amount ?? 0, currency), currency) : `${percent} %`
+}

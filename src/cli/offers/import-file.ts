@@ -1,0 +1,180 @@
+import { InvalidArgumentError, Option } from 'commander'
+import { importCatalogue } from '../../operations/catalogue.ts'
+import type { ImportOptions } from '../../operations/catalogue.ts'
+import type { Change, Counts, CountsByKind } from '../../shop/catalog/changes.ts'
+import type { CatalogFile } from '../../shop/catalog/import/format.ts'
+import type { ColumnMap } from '../../shop/catalog/import/map-columns.ts'
+import type { ImportReport } from '../../shop/catalog/import/report.ts'
+import { setting } from '../../shop/settings/settings.ts'
+import type { Answer, Watched } from '../terminal/output.ts'
+import { describeImages, storeImages } from './offer-images.ts'
+import { showProgress, whileShowing } from '../terminal/output.ts'
+import { addCommand, runs } from '../run.ts'
+import type { Work, ShopCommand } from '../run.ts'
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { AppError } from '../../errors.ts'
+import { formatFileError } from '../../shop/catalog/import/file-errors.ts'
+import type { FileError } from '../../shop/catalog/import/file-errors.ts'
+import { readCatalogFile } from '../../shop/catalog/import/read-file.ts'
+import type { ReadOptions } from '../../shop/catalog/import/read-file.ts'
+
+const listedChanges = 40
+
+type ImportFlags = {
+  dryRun?: boolean
+  withStock?: boolean
+  allowPrivate?: boolean
+  map?: ColumnMap
+  slugsFrom?: 'name' | 'sku'
+}
+
+/** Adds the command that imports a catalogue file. */
+export function defineImport(offers: ShopCommand): void {
+  const about = 'import products from JSON, a CSV export of WooCommerce or Shopify, or a table; - is standard input'
+  const command = addCommand(offers, 'import <file>', about, 'offers import products.csv --dry-run')
+    .option('--dry-run', 'only show what would change')
+    .option('--with-stock', 'also set the stock of products that the shop has already')
+    .option('--map <column=field>', 'name a column of a CSV file, such as "Preis=price"; repeatable', addToMap)
+    .addOption(
+      new Option('--slugs-from <source>', 'what the addresses of new products are made from, if the file has none')
+        .choices(['sku', 'name'])
+        .default('sku')
+    )
+    .option('--allow-private', 'also fetch pictures from private networks and this machine')
+  runs(command, importFile)
+}
+
+/** Adds `Preis=price` to the names of columns. A column may contain an equals sign, a field does not. */
+function addToMap(text: string, map: ColumnMap = {}): ColumnMap {
+  const [, column = '', field = ''] = /^(.*)=([^=]*)$/.exec(text) ?? []
+  if (column.trim() !== '' && field.trim() !== '') return { ...map, [column.trim()]: field.trim() }
+  throw new InvalidArgumentError('It must be a column and a field, such as "Preis=price".')
+}
+
+/**
+ * Imports a catalogue file (see `importCatalogue`), fetches its pictures and lists the changes.
+ *
+ * @throws AppError VALIDATION_FAILED; unless the output is JSON, every problem of the file has been printed
+ */
+async function importFile(work: Work<ImportFlags>, path: string): Promise<Answer> {
+  const { app, now } = work
+  const { dryRun = false, withStock = false, map, slugsFrom } = work.options
+  const { file, report } = await readCatalogueFile(
+    path,
+    { currency: setting(app.db, 'shop.currency'), map, slugsFrom },
+    work
+  )
+  const { counts, changes } = await apply(work, file, { dryRun, withStock }, now)
+  const images = dryRun ? { stored: 0, failed: [] } : await storeImages(app, work, work.options)
+  const affiliates = file.affiliates.length
+  return {
+    json: {
+      ...byOutcome(counts),
+      dryRun,
+      changes: changes.filter(({ outcome }) => outcome !== 'unchanged'),
+      report,
+      images
+    },
+    human: [
+      ...describeChanges(changes),
+      ...describeReport(report),
+      ...(withStock || !keepsStock(file, changes)
+        ? []
+        : ['The stock of products that the shop has already is not changed. Pass --with-stock to set it.']),
+      ...(affiliates === 0 ? [] : [`${affiliates} affiliates not imported: use "shopstead seed" for them.`]),
+      ...describeCounts(counts),
+      ...(images.stored + images.failed.length === 0 ? [] : describeImages(images)),
+      ...(dryRun ? ['Nothing was changed: this was a dry run.'] : [])
+    ]
+  }
+}
+
+/** Whether the file has the stock of a product that the shop had before. */
+function keepsStock({ products }: CatalogFile, changes: readonly Change[]): boolean {
+  const known = new Set(changes.flatMap(({ key, outcome }) => (outcome === 'created' ? [] : [key])))
+  return products.some(({ slug, stock, variations = [] }) => {
+    const isCounted = typeof stock === 'number' || variations.some((variation) => variation.stock !== null)
+    return isCounted && known.has(slug)
+  })
+}
+
+async function apply(work: Work<object>, file: CatalogFile, options: ImportOptions, now: number) {
+  const progress = showProgress(work)
+  const all = file.products.length
+  progress.step(`checking ${all} products`)
+  const onProgress = (done: number): void => progress.step(`${done} of ${all} products`)
+  const { interruption } = work.terminal
+  return importCatalogue(work.app, file, { ...options, onProgress, interruption }, now).finally(progress.done)
+}
+
+function describeChanges(changes: readonly Change[]): string[] {
+  const lines = changes
+    .filter(({ outcome }) => outcome !== 'unchanged')
+    .map(
+      ({ kind, key, outcome, fields }) =>
+        `${outcome} ${kind} ${key}${fields.length === 0 ? '' : `: ${fields.join(', ')}`}`
+    )
+  const more = lines.length - listedChanges
+  return more > 0 ? [...lines.slice(0, listedChanges), `and ${more} more`] : lines
+}
+
+function describeReport({ ignored, unpublished, warnings }: ImportReport): string[] {
+  return [
+    ...ignored.map(({ column, count, why }) => `Left out: ${count} of ${column}. ${why}`),
+    ...unpublished.map(({ count, why }) => `Unpublished: ${count === 1 ? 'one product' : `${count} products`}. ${why}`),
+    ...warnings
+  ]
+}
+
+/**
+ * Reads a catalogue file; `-` is standard input. Unless the output is JSON, it prints every problem of the file.
+ *
+ * @throws AppError NOT_FOUND; VALIDATION_FAILED; USAGE
+ */
+export async function readCatalogueFile(
+  path: string,
+  options: ReadOptions,
+  watched: Watched
+): Promise<{ file: CatalogFile; report: ImportReport }> {
+  const content = path === '-' ? await buffer(watched.terminal.stdin) : readInput(path)
+  try {
+    const read = whileShowing(watched, `reading ${path}`, () => readCatalogFile(content, options))
+    return { ...read, file: { ...read.file, folder: path === '-' ? process.cwd() : dirname(resolve(path)) } }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'VALIDATION_FAILED') throw error
+    if (!watched.json) for (const line of problemLines(error)) watched.terminal.messages.log(line)
+    // A command accepts several files, so the error names the file.
+    throw new AppError(error.code, `${path}: ${error.message}`, error.details, { cause: error })
+  }
+}
+
+/** The operator typed the path, so the message contains the system's reason. */
+function readInput(path: string): Uint8Array {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new AppError('NOT_FOUND', `The file cannot be read: ${reason}.`, {}, { cause })
+  }
+}
+
+function problemLines({ details: { errors } }: AppError): string[] {
+  return Array.isArray(errors) ? errors.map((error: FileError) => `  ${formatFileError(error)}`) : []
+}
+
+/** `{created: {products: 3, …}, updated: {…}, unchanged: {…}}` */
+export function byOutcome(counts: CountsByKind): Record<keyof Counts, Record<string, number>> {
+  const numbers = (outcome: keyof Counts) =>
+    Object.fromEntries(Object.entries(counts).map(([kind, numbersOf]) => [kind, numbersOf[outcome]]))
+  return { created: numbers('created'), updated: numbers('updated'), unchanged: numbers('unchanged') }
+}
+
+/** A line for products, and one for each other kind that the file contains. */
+export function describeCounts(counts: CountsByKind): string[] {
+  return Object.entries(counts).flatMap(([kind, { created, updated, unchanged }]) => {
+    const isAbsent = kind !== 'products' && created + updated + unchanged === 0
+    return isAbsent ? [] : [`${kind}: ${created} created, ${updated} updated, ${unchanged} unchanged`]
+  })
+}

@@ -1,0 +1,182 @@
+import type { ShopCommand, Work } from '../run.ts'
+import { AppError } from '../../errors.ts'
+import { formatMoney, toMajor, toMinor } from '../../platform/money.ts'
+import { addProduct, editProduct } from '../../shop/catalog/manage/edit-product.ts'
+import type { Edited, NewProduct, ProductEdit, ProductFields } from '../../shop/catalog/manage/edit-product.ts'
+import type { FieldChange } from '../../shop/catalog/manage/field-changes.ts'
+import { parseRepricing, planRepricing, reprice } from '../../shop/catalog/manage/reprice.ts'
+import type { PriceChange } from '../../shop/catalog/manage/reprice.ts'
+import { toProduct } from '../../shop/catalog/products.ts'
+import { taxClasses } from '../../shop/tax/input.ts'
+import { viewTerms } from '../../shop/catalog/public/terms.ts'
+import { setting } from '../../shop/settings/settings.ts'
+import { collect, countOf, numberOrText, orNone } from '../terminal/arguments.ts'
+import type { Answer } from '../terminal/output.ts'
+import { plain, table } from '../terminal/table.ts'
+import { addCommand, confirmOrRefuse, runs } from '../run.ts'
+
+type FieldOptions = {
+  name?: string
+  price?: string
+  salePrice?: string
+  saleStart?: string
+  saleEnd?: string
+  stock?: string
+  description?: string
+  category?: string[]
+  tag?: string[]
+  weight?: string
+  taxClass?: string
+}
+type SetOptions = FieldOptions & { stockAdd?: string; sku?: string[] }
+type AddOptions = FieldOptions & { name: string; price: string; slug?: string; type?: string; hidden?: boolean }
+type RepriceOptions = { percent: string; category?: string; round?: string; yes?: boolean; dryRun?: boolean }
+
+/** Adds the commands that change products one by one, and all prices at once. */
+export function defineEdits(offers: ShopCommand): void {
+  const adding = addCommand(offers, 'add', 'add a product', 'offers add --name "Enamel mug" --price 12.50 --stock 20')
+    .requiredOption('--name <name>', 'its name')
+    .requiredOption('--price <amount>', "its price, in the shop's currency")
+    .option('--slug <slug>', 'its key in addresses (default: made from the name)')
+    .option('--type <type>', 'physical or digital (default: physical)')
+    .option('--hidden', 'do not offer it for sale yet')
+  runs(withFields(adding), ({ app, options, now }: Work<AddOptions>) => {
+    const { slug, type, hidden, name, price, salePrice, stock } = options
+    const sale = { salePrice: orNone(salePrice), stock: numberOrText(orNone(stock)) }
+    const product: NewProduct = { ...fieldsOf(options), name, price, ...sale, slug, type, published: hidden !== true }
+    const added = addProduct(app, product, now)
+    return answer({ app, now }, added, [`Added ${added.row.slug}, id ${added.row.id}.`])
+  })
+  const setting = addCommand(
+    offers,
+    'set <slug>',
+    'change fields of a product; the stock changes only by --stock and --stock-add',
+    'offers set mug --price 13.50 --stock-add 20'
+  )
+    .option('--name <name>', 'its name')
+    .option('--price <amount>', "its price, in the shop's currency")
+    .option('--stock-add <n>', 'add units to the stock; negative to remove')
+    .option('--sku <sku>', 'the variation whose price, stock or weight changes; can be repeated', collect)
+  runs(withFields(setting), ({ app, options, now }: Work<SetOptions>, slug: string) => {
+    const edit = editOf(options)
+    if (Object.values(edit).every((value) => value === undefined))
+      throw new AppError('USAGE', 'Pass what changes, such as --price 12.50. "offers set --help" lists the fields.')
+    const edited = editProduct(app, slug, edit, now)
+    return answer({ app, now }, edited, edited.changes.length === 0 ? ['Nothing changed.'] : [])
+  })
+  const repricing = addCommand(
+    offers,
+    'reprice',
+    'change all prices, or those of a category, by a percentage; sale prices too',
+    'offers reprice --percent 5 --category light --round 0.05'
+  )
+    .requiredOption('--percent <n>', 'such as 5, or -10 for lower prices')
+    .option('--category <category>', 'only products of this category, by slug or name')
+    .option('--round <amount>', 'round to a multiple of this amount, such as 0.05')
+    .option('--dry-run', 'only show what would change')
+    .option('--yes', 'do not ask for confirmation')
+  runs(repricing, changePrices)
+}
+
+function withFields(command: ShopCommand): ShopCommand {
+  return command
+    .option('--sale-price <amount>', 'its price during a sale; none ends the sale')
+    .option('--sale-start <time>', 'start of the sale, an ISO 8601 date or time; none for no start')
+    .option('--sale-end <time>', 'end of the sale, an ISO 8601 date or time; none for no end')
+    .option('--stock <n>', 'units in stock; none if they are not counted')
+    .option('--description <text>', 'its description')
+    .option('--category <name>', 'a category, or a path such as "Light > Lamps"; can be repeated', collect)
+    .option('--tag <tag>', 'a tag; can be repeated', collect)
+    .option('--weight <grams>', 'weight of a unit with its packaging; none if unknown')
+    .option('--tax-class <class>', `its rate of tax: ${taxClasses.join(', ')}`)
+}
+
+function fieldsOf(options: FieldOptions): ProductFields {
+  const { name, description, category, tag, weight, taxClass, saleStart, saleEnd } = options
+  return {
+    name,
+    description,
+    categories: category,
+    tags: tag,
+    weightGrams: numberOrText(orNone(weight)),
+    taxClass,
+    saleStart: orNone(saleStart),
+    saleEnd: orNone(saleEnd)
+  }
+}
+
+function editOf(options: SetOptions): ProductEdit {
+  const { price, salePrice, stock, stockAdd, sku } = options
+  const units = stockAdd === undefined ? undefined : /^[+-]?\d{1,9}$/.test(stockAdd) ? Number(stockAdd) : null
+  if (units === null) throw new AppError('USAGE', '--stock-add must be a whole number such as 5 or -2.')
+  const sale = { price, salePrice: orNone(salePrice), stock: numberOrText(orNone(stock)), stockAdd: units, skus: sku }
+  return { ...fieldsOf(options), ...sale }
+}
+
+function answer({ app, now }: Pick<Work<object>, 'app' | 'now'>, { row, changes }: Edited, lines: string[]): Answer {
+  const currency = setting(app.db, 'shop.currency')
+  return {
+    json: {
+      offer: toProduct(app.db, row, viewTerms(app), now),
+      changes: changes.map((change) => ({ ...change, from: change.from ?? null }))
+    },
+    human: [...lines, ...changes.filter(isShown).map((change) => describe(change, currency))]
+  }
+}
+
+/** A new product's empty fields are not worth a line. */
+function isShown({ from, to }: FieldChange): boolean {
+  return from !== undefined || (to !== null && !(Array.isArray(to) && to.length === 0) && to !== '')
+}
+
+function describe({ field, sku, from, to }: FieldChange, currency: string): string {
+  const of = sku === undefined ? field : `${field} (${sku})`
+  const text = (value: unknown): string => words(field, value, currency)
+  return plain(from === undefined ? `${of}: ${text(to)}` : `${of}: ${text(from)} → ${text(to)}`)
+}
+
+function words(field: string, value: unknown, currency: string): string {
+  if (value === null) return field === 'stock' ? 'not counted' : 'none'
+  const isAmount = typeof value === 'number' || typeof value === 'string'
+  if (isAmount && (field === 'price' || field === 'salePrice')) return formatMoney(toMinor(value, currency), currency)
+  if (Array.isArray(value) && value.every((part) => typeof part === 'string')) return value.join(', ') || 'none'
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text || 'empty'
+}
+
+async function changePrices({ app, options, now, terminal }: Work<RepriceOptions>): Promise<Answer> {
+  const currency = setting(app.db, 'shop.currency')
+  const { percent, round, category } = options
+  const repricing = { ...parseRepricing(percent, round, currency), category }
+  const plan = planRepricing(app.db, repricing)
+  if (plan.length === 0) return { json: { changed: [] }, human: 'No price changes.' }
+  if (options.dryRun === true) return priceAnswer(plan, currency, 'Nothing was changed: this was a dry run.')
+  await confirmOrRefuse(terminal, question(plan, currency), options)
+  const changes = reprice(app.db, repricing, now)
+  return priceAnswer(changes, currency, `${countOf(changes.length, 'price')} changed.`)
+}
+
+function question(plan: readonly PriceChange[], currency: string): string {
+  const money = (minor: number): string => formatMoney(minor, currency)
+  const examples = plan
+    .slice(0, 3)
+    .map(({ slug, fromMinor, toMinor }) => `${slug} ${money(fromMinor)} → ${money(toMinor)}`)
+  return `Change ${countOf(plan.length, 'price')}, such as ${examples.join(', ')}?`
+}
+
+function priceAnswer(changes: readonly PriceChange[], currency: string, last: string): Answer {
+  const rows = changes.map(({ slug, sku, field, fromMinor, toMinor }) => {
+    const amounts = [formatMoney(fromMinor, currency), formatMoney(toMinor, currency)]
+    return [slug, sku ?? '', field === 'price' ? 'price' : 'sale price', ...amounts]
+  })
+  return {
+    json: {
+      changed: changes.map(({ fromMinor, toMinor, ...change }) => ({
+        ...change,
+        from: toMajor(fromMinor, currency),
+        to: toMajor(toMinor, currency)
+      }))
+    },
+    human: [table(['Product', 'SKU', 'Field', 'From', 'To'], rows), last]
+  }
+}

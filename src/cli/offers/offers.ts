@@ -1,0 +1,118 @@
+import type { ShopCommand, Work } from '../run.ts'
+import type { App } from '../../app.ts'
+import { formatMoney, toMinor } from '../../platform/money.ts'
+import { exportBenefits } from '../../shop/benefits/plans.ts'
+import { exportCatalog } from '../../shop/catalog/export-catalog.ts'
+import { listProducts } from '../../shop/catalog/manage/list-products.ts'
+import { getProduct, setPublished, toBrief, toProduct } from '../../shop/catalog/products.ts'
+import type { ProductView } from '../../shop/catalog/products.ts'
+import { viewTerms } from '../../shop/catalog/public/terms.ts'
+import { setting } from '../../shop/settings/settings.ts'
+import { exportShipping } from '../../shop/shipping/zones.ts'
+import { listTaxRates } from '../../shop/tax/rates.ts'
+import { defineImport } from './import-file.ts'
+import { defineEdits } from './offer-edits.ts'
+import { defineImages } from './offer-images.ts'
+import { JsonList, moreLines, whileShowing } from '../terminal/output.ts'
+import type { Answer } from '../terminal/output.ts'
+import { table } from '../terminal/table.ts'
+import { parseLimit } from '../terminal/arguments.ts'
+import { addCommand, runs } from '../run.ts'
+
+type ListOptions = { search?: string; category?: string; limit?: string; cursor?: string }
+
+export function define(program: ShopCommand): void {
+  const group = program.command('offers').description('the catalogue')
+  const listing = addCommand(
+    group,
+    'list',
+    'list all products, including hidden and sold out products',
+    'offers list --search lantern --category light'
+  )
+    .option('--search <text>', 'only products with this in their name, slug or a SKU')
+    .option('--category <category>', 'only products of this category, by slug or name')
+    .option('--limit <n>', 'maximum number')
+    .option('--cursor <cursor>', 'continue after an earlier page, from its nextCursor')
+  runs(listing, list)
+  runs(
+    addCommand(group, 'show <slug>', 'show one product, by slug or id', 'offers show mug'),
+    ({ app, now }, slug: string) => show(app, slug, now)
+  )
+  defineEdits(group)
+  defineImport(group)
+  runs(
+    addCommand(group, 'export', 'export all products and active coupons as JSON', 'offers export > products.json'),
+    (work) => {
+      const { app } = work
+      const currency = setting(app.db, 'shop.currency')
+      const file = whileShowing(work, 'reading the catalogue', () => ({
+        ...exportCatalog(app.db, currency),
+        ...exportBenefits(app.db),
+        shipping: exportShipping(app.db, currency),
+        tax: listTaxRates(app.db)
+      }))
+      return { json: file, human: JSON.stringify(file, null, 2) }
+    }
+  )
+  defineImages(group)
+  for (const published of [true, false]) {
+    const verb = published ? 'publish' : 'unpublish'
+    const about = published ? 'offer a product for sale' : 'hide a product from sale; its orders stay'
+    runs(addCommand(group, `${verb} <slug>`, about, `offers ${verb} mug`), ({ app, now }, slug: string) => {
+      setPublished(app.db, slug, published, now)
+      return show(app, slug, now)
+    })
+  }
+}
+
+function list({ app, options, now, json }: Work<ListOptions>): Answer {
+  const { db } = app
+  const limit = options.limit === undefined ? undefined : parseLimit(options.limit)
+  const filter = { ...options, limit }
+  const terms = viewTerms(app)
+  if (json) {
+    const { rows, nextCursor } = listProducts(db, filter, (row) => toProduct(db, row, terms, now))
+    return { json: new JsonList('offers', rows, () => ({ nextCursor })), human: [] }
+  }
+  const { rows, nextCursor } = listProducts(db, filter, (row) => {
+    const brief = toBrief(db, row, terms, now)
+    return [row.id, row.slug, row.name, price(brief), brief.stock, states[brief.state]]
+  })
+  return {
+    json: {},
+    human: [table(['Id', 'Slug', 'Name', 'Price', 'Stock', 'State'], rows), ...moreLines(nextCursor)]
+  }
+}
+
+function show(app: App, slug: string, now: number): Answer {
+  const row = getProduct(app.db, slug)
+  const terms = viewTerms(app)
+  const offer = toProduct(app.db, row, terms, now)
+  const { currency } = offer.price
+  const money = (major: number): string => formatMoney(toMinor(major, currency), currency)
+  const variations = offer.variations.map(({ variationId, sku, name, stock, ...prices }) => [
+    variationId,
+    sku,
+    name,
+    money(prices.price),
+    prices.salePrice === null ? null : money(prices.salePrice),
+    stock
+  ])
+  const { stock } = toBrief(app.db, row, terms, now)
+  const human = [
+    `${offer.name} (${offer.productSlug}, id ${offer.productId}): ${states[offer.state]}`,
+    `${price(offer)}, ${offer.type}, ${stock === null ? 'stock not counted' : `${stock} in stock`}`,
+    offer.url,
+    `Categories: ${offer.categories.join(', ') || 'none'}. Tags: ${offer.tags.join(', ') || 'none'}.`,
+    ...offer.grants.map((grant) => `Grants: ${JSON.stringify(grant)}`)
+  ]
+  const head = ['Id', 'SKU', 'Variation', 'Price', 'Sale', 'Stock']
+  return { json: { offer }, human: variations.length === 0 ? human : [...human, '', table(head, variations)] }
+}
+
+const states = { listed: 'on sale', sold_out: 'sold out', unpublished: 'hidden' }
+
+function price({ price: { currency, amount, originalAmount } }: Pick<ProductView, 'price'>): string {
+  const money = (major: number) => formatMoney(toMinor(major, currency), currency)
+  return originalAmount === null ? money(amount) : `${money(amount)} instead of ${money(originalAmount)}`
+}

@@ -1,0 +1,89 @@
+import { parseWith } from '../../platform/http/validation.ts'
+import { countryName } from '../../platform/postal/countries.ts'
+import { taxRate, taxRemoval } from '../../shop/tax/input.ts'
+import { listTaxRates, presetEu, removeTaxRates, setTaxRate } from '../../shop/tax/rates.ts'
+import type { TaxRateView } from '../../shop/tax/rates.ts'
+import type { ShopCommand, Work } from '../run.ts'
+import { numberOrText } from '../terminal/arguments.ts'
+import type { Answer } from '../terminal/output.ts'
+import { addCommand, confirmOrRefuse, runs } from '../run.ts'
+import { table } from '../terminal/table.ts'
+import type { Table } from '../terminal/table.ts'
+
+type SetOptions = { rate: string; class: string; region?: string; name?: string }
+type RemoveOptions = { class?: string; region?: string; yes?: boolean }
+
+export function define(program: ShopCommand): void {
+  const group = program.command('tax').description('tax rates')
+  runs(addCommand(group, 'list', 'list the tax rates', 'tax list'), ({ app }) => {
+    const rates = listTaxRates(app.db)
+    return { json: { rates }, human: rates.length === 0 ? noRates : rateTable(rates) }
+  })
+  const set = addCommand(
+    group,
+    'set <country>',
+    'set the tax rate of a country or of one of its regions; orders keep the tax that they have',
+    'tax set US --region NY --rate 8.875 --name "Sales tax"'
+  )
+    .requiredOption('--rate <n>', 'the rate in percent, with at most four decimals')
+    .option('--class <class>', 'the tax class of the products: standard, reduced or zero', 'standard')
+    .option('--region <region>', 'a state or province, as addresses contain it; its rates replace those of the country')
+    .option('--name <name>', 'what buyers read, such as VAT')
+  runs(set, ({ app, options }: Work<SetOptions>, country: string) => {
+    const { rate, class: taxClass, region, name } = options
+    const input = parseWith(taxRate, { country, region, class: taxClass, name, ratePercent: numberOrText(rate) })
+    const stored = setTaxRate(app.db, input)
+    return { json: { rate: stored }, human: describe(stored) }
+  })
+  const remove = addCommand(
+    group,
+    'remove <country>',
+    'remove the tax rates of a country, or only those of a region or a class',
+    'tax remove US --region NY --yes'
+  )
+    .option('--class <class>', 'only the rate of this tax class')
+    .option('--region <region>', 'only the rates of this state or province')
+    .option('--yes', 'do not ask')
+  runs(remove, async ({ app, options, terminal }: Work<RemoveOptions>, country: string) => {
+    const { class: taxClass, region } = options
+    const removal = parseWith(taxRemoval, { country, region, class: taxClass })
+    await confirmOrRefuse(terminal, `Remove tax rates of ${countryName(removal.country)}?`, options)
+    const removed = removeTaxRates(app.db, removal)
+    return { json: { removed }, human: removed.map((rate) => `Removed: ${describe(rate)}`) }
+  })
+  const preset = addCommand(
+    group.command('preset').description('sets of tax rates'),
+    'eu',
+    'set the standard VAT rate of each member state of the EU; other rates stay',
+    'tax preset eu'
+  ).option('--own-rate', 'the rate of shop.country everywhere, for a shop below the threshold of the EU')
+  runs(preset, ({ app, options }: Work<{ ownRate?: boolean }>): Answer => {
+    const { rates, source, releasedOn } = presetEu(app.db, { ownRate: options.ownRate === true })
+    return {
+      json: { rates, source, releasedOn },
+      human: [
+        rateTable(rates),
+        `From ${source}, released on ${releasedOn}. Check the rates of the countries that you sell to.`,
+        'These are standard rates. Add reduced rates with "shopstead tax set COUNTRY --class reduced --rate N".'
+      ]
+    }
+  })
+}
+
+const noRates = 'There are no tax rates. Add them with "shopstead tax set" or "shopstead tax preset eu".'
+
+function rateTable(rates: readonly TaxRateView[]): Table {
+  const rows = rates.map(({ country, region, class: taxClass, ratePercent, name }) => [
+    `${country} ${countryName(country)}`,
+    region ?? '',
+    taxClass,
+    `${ratePercent} %`,
+    name
+  ])
+  return table(['Country', 'Region', 'Class', 'Rate', 'Name'], rows)
+}
+
+function describe({ country, region, class: taxClass, ratePercent, name }: TaxRateView): string {
+  const where = region === undefined ? countryName(country) : `${countryName(country)}, ${region}`
+  return `${where}: ${ratePercent} % ${name} (${taxClass})`
+}

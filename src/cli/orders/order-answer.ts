@@ -1,0 +1,87 @@
+import type { App } from '../../app.ts'
+import { AppError } from '../../errors.ts'
+import { formatMoney, toMinor } from '../../platform/money.ts'
+import { showOrder } from '../../shop/customers/admin-orders.ts'
+import type { AdminOrder, OrderRecord } from '../../shop/customers/admin-orders.ts'
+import type { ShipmentView } from '../../shop/shipments/find.ts'
+import type { Answer } from '../terminal/output.ts'
+import { plain, table, timeCell, timeText } from '../terminal/table.ts'
+import type { Address, OrderContact } from '../../shop/orders/address.ts'
+
+/** Who moves an order, in its history. */
+export const by = 'operator'
+
+/** The id of an order, as an argument. @throws AppError USAGE */
+export function parseId(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'The order must be a number such as 12.')
+  return Number(text)
+}
+
+/**
+ * The answer of a command about one order, after what the command did.
+ *
+ * @throws AppError NOT_FOUND
+ */
+export function answer(app: App, id: number, did: { json?: object; lines?: readonly string[] } = {}): Answer {
+  const { order, history } = showOrder(app.db, id)
+  const moves = history.map((row) => [timeCell(row.at), row.from ?? '', row.to, row.by, row.reason])
+  return {
+    json: { order, history, ...did.json },
+    human: [
+      ...(did.lines ?? []),
+      `Order ${order.id}: ${order.status}, ${money(order, order.total)}, ${plain(order.email ?? 'no email')}`,
+      ...(order.renewalOf === null ? [] : [`Renewal of the subscription that order ${order.renewalOf} started`]),
+      `Payment: ${order.paymentStatus ?? 'not started'}; refunded ${money(order, order.refunded)}`,
+      ...order.lineItems.map((item) => `  ${item.quantity} × ${item.name}: ${money(order, item.total)}`),
+      ...order.shipments.map(shipmentLine),
+      ...order.coupons.map((coupon) => `  Coupon ${coupon.code}: ${money(order, coupon.discount)} off`),
+      ...buyerLines(order),
+      table(['At', 'From', 'To', 'By', 'Reason'], moves)
+    ]
+  }
+}
+
+function shipmentLine({ shippedAt, carrier, tracking, lines }: ShipmentView): string {
+  const how = [carrier, tracking].filter((part) => part !== null).join(' ')
+  const goods = lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ')
+  return plain(`  Shipped ${timeText(shippedAt)}${how === '' ? '' : ` with ${how}`}: ${goods}`)
+}
+
+function money(order: AdminOrder, amount: number): string {
+  return formatMoney(toMinor(amount, order.currency), order.currency)
+}
+
+/** The buyer, the addresses and the note of an order, as far as they are known. */
+function buyerLines({ contact, shippingAddress, billingAddress, notes }: OrderRecord): string[] {
+  const who = contactLine(contact)
+  return [
+    ...(who === '' ? [] : [`Contact: ${who}`]),
+    ...block('Ship to', addressLines(shippingAddress ?? {})),
+    ...block('Bill to', addressLines(billingAddress ?? {})),
+    ...block('Notes', (notes ?? '').split(/\r\n|[\r\n]/))
+  ]
+}
+
+function contactLine({ firstName, lastName, companyName, phone }: OrderContact): string {
+  return joined([joined([firstName, lastName], ' '), companyName, phone], ', ')
+}
+
+/** The lines of an envelope. The order of the parts differs between countries; this one is understood everywhere. */
+function addressLines(address: Address): string[] {
+  const { firstName, lastName, company, address1, address2, city, state, postcode, country, phone, email } = address
+  const place = joined([joined([postcode, city], ' '), state], ', ')
+  return [joined([firstName, lastName], ' '), company, address1, address2, place, country, phone, email].filter(isSaid)
+}
+
+function block(title: string, lines: readonly string[]): string[] {
+  const shown = lines.map(plain).filter(isSaid)
+  return shown.length === 0 ? [] : [`${title}:`, ...shown.map((line) => `  ${line}`)]
+}
+
+function joined(parts: readonly (string | undefined)[], between: string): string {
+  return parts.filter(isSaid).map(plain).join(between)
+}
+
+function isSaid(text: string | undefined): text is string {
+  return text !== undefined && text.trim() !== ''
+}

@@ -1,0 +1,87 @@
+import { AppError, validationFailed } from '../../errors.ts'
+import { definedFields } from '../../platform/defined-fields.ts'
+import { parseWith } from '../../platform/http/validation.ts'
+import { emailInput } from '../../shop/accounts/input.ts'
+import { checkoutBody } from '../../shop/checkout/input.ts'
+import { createPhoneOrder, findNamedItems } from '../../shop/checkout/phone-order.ts'
+import type { ShopCommand, Work } from '../run.ts'
+import { parseAge } from '../terminal/arguments.ts'
+import { answer } from './order-answer.ts'
+import type { Answer } from '../terminal/output.ts'
+import { addCommand, runs } from '../run.ts'
+
+const addressParts = ['address1', 'address2', 'postcode', 'city', 'state', 'country'] as const
+type AddressOptions = { [Part in (typeof addressParts)[number]]?: string }
+type CreateOptions = AddressOptions & {
+  email: string
+  item: string[]
+  firstName?: string
+  lastName?: string
+  phone?: string
+  shippingMethod?: string
+  coupon?: string[]
+  note?: string
+  hold: string
+  mail?: true
+}
+
+/** In minutes; a payment page stays open for at most a day, and its end ends the order. */
+const longestHold = 24 * 60
+
+/** Adds the command that enters an order for a buyer who called or wrote. */
+export function defineCreate(group: ShopCommand): void {
+  const create = addCommand(
+    group,
+    'create',
+    'enter an order for a buyer, with a link on which they pay it',
+    'orders create --email lena@shop.example --item storm-lantern:2 gansey/NAVY-M:1 --mail'
+  )
+    .requiredOption('--email <email>', "the buyer's email")
+    .requiredOption('--item <slug:quantity...>', 'what they order; a variation as SLUG/SKU:QUANTITY')
+    .option('--first-name <name>')
+    .option('--last-name <name>')
+    .option('--phone <number>')
+  for (const part of addressParts) create.option(`--${part} <text>`)
+  create
+    .option('--shipping-method <id>', 'how to ship it, see "shopstead shipping list"; needs --country')
+    .option('--coupon <code...>', 'coupon codes')
+    .option('--note <text>', 'a note for the order')
+    .option('--hold <age>', 'how long it waits for its payment, at most 24h', '24h')
+    .option('--mail', 'send the link to the buyer')
+  runs(create, createOne)
+}
+
+function createOne({ app, options, now }: Work<CreateOptions>): Answer {
+  const { firstName, lastName, phone, shippingMethod, coupon, note, hold, mail } = options
+  const { email } = parseWith(emailInput, { email: options.email })
+  const address = definedFields(Object.fromEntries(addressParts.map((part) => [part, options[part]])))
+  const customer = { firstName, lastName, phone }
+  const body = parseWith(checkoutBody, {
+    items: findNamedItems(app.db, options.item.map(parseItem)),
+    customer,
+    shippingAddress: Object.keys(address).length === 0 ? undefined : address,
+    shippingMethod,
+    couponCodes: coupon,
+    notes: note
+  })
+  if (shippingMethod !== undefined && body.shippingAddress?.country === undefined)
+    throw validationFailed({ country: ['Is required for --shipping-method.'] })
+  const holdMinutes = parseAge('--hold', hold) / 60_000
+  if (holdMinutes > longestHold) throw new AppError('USAGE', '--hold must be at most 24h.')
+  const mailed = mail ?? false
+  const placed = createPhoneOrder(app, { body, email, holdMinutes, mailed }, now)
+  return answer(app, placed.order.id, {
+    json: { payUrl: placed.payUrl },
+    lines: [
+      `Order ${placed.order.id} is created. The buyer pays it at ${placed.payUrl}`,
+      ...(mailed && placed.order.paidAt === null ? [`The server sends the link to ${email} within a second.`] : [])
+    ]
+  })
+}
+
+/** `mug:2`, or `shirt/RED-M:1` for a variation. @throws AppError USAGE */
+function parseItem(text: string): { slug: string; sku: string | undefined; quantity: number } {
+  const [, slug, sku, quantity] = /^([^/:]+)(?:\/(.+))?:([1-9]\d{0,5})$/.exec(text) ?? []
+  if (slug === undefined) throw new AppError('USAGE', '--item takes SLUG:QUANTITY or SLUG/SKU:QUANTITY, such as mug:2.')
+  return { slug, sku, quantity: Number(quantity) }
+}

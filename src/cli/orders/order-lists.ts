@@ -1,0 +1,130 @@
+import { Option } from 'commander'
+import type { ShopCommand, Work } from '../run.ts'
+import { formatMoney, toMinor } from '../../platform/money.ts'
+import { findBuyer, listAllOrders, toRecord } from '../../shop/customers/admin-orders.ts'
+import { exportOrders } from '../../shop/customers/export-orders.ts'
+import { ordersCsv, ordersCsvHead } from '../../shop/customers/orders-csv.ts'
+import type { OrderRow } from '../../shop/orders/find.ts'
+import { orderStatuses } from '../../shop/orders/states.ts'
+import type { OrderStatus } from '../../shop/orders/states.ts'
+import { writeCsv } from '../terminal/files.ts'
+import { countOf, parseLimit, parsePageLimit, parseRowId } from '../terminal/arguments.ts'
+import { JsonList, moreLines, TextParts, showProgress } from '../terminal/output.ts'
+import type { Answer } from '../terminal/output.ts'
+import { parseOpenPeriod } from '../../operations/reports/days.ts'
+import { addCommand, runs } from '../run.ts'
+import { table, timeCell } from '../terminal/table.ts'
+import { toIso } from '../../platform/iso-time.ts'
+import { dismissWarning, listWarnings, warningKinds } from '../../shop/payments/warnings.ts'
+import type { WarningKind, WarningRow } from '../../shop/payments/warnings.ts'
+
+type FilterOptions = { status?: OrderStatus; from?: string; to?: string; cursor?: string }
+type ListOptions = FilterOptions & { user?: string; search?: string; limit: string }
+type ExportOptions = FilterOptions & { limit?: string; csv?: string }
+
+/** Adds the commands that list and export orders. */
+export function defineLists(group: ShopCommand): void {
+  const listing = addCommand(group, 'list', 'list the newest orders', 'orders list --status processing --limit 50')
+    .option('--user <email-or-id>', "one customer's orders; an email also finds guest orders")
+    .option('--search <text>', "part of a buyer's email, name or company")
+  runs(filtered(listing).option('--limit <n>', 'maximum number, up to 1000', '20'), list)
+  const about = 'export orders as CSV, oldest first: a row for each line item, with SKU, tax, shipping and payment ids'
+  const exporting = addCommand(group, 'export', about, 'orders export --from 2026-01-01 --to 2026-03-31 --csv q1.csv')
+    .option('--limit <n>', 'maximum number of orders (default: all)')
+    .option('--csv <file>', 'write a new file instead of printing')
+  runs(filtered(exporting), exportAll)
+}
+
+function filtered(command: ShopCommand): ShopCommand {
+  return command
+    .addOption(new Option('--status <status>', 'only orders with this status').choices(orderStatuses))
+    .option('--from <date>', 'only orders placed on this day (UTC) or later, or a time')
+    .option('--to <date>', 'only orders placed on this day or earlier, or before a time')
+    .option('--cursor <cursor>', 'continue after an earlier page, from its nextCursor')
+}
+
+function list({ app, options }: Work<ListOptions>): Answer {
+  const { user, status, search, cursor, limit } = options
+  const { orders, nextCursor } = listAllOrders(app.db, {
+    ...(user === undefined ? {} : findBuyer(app.db, user)),
+    ...parseOpenPeriod(options),
+    status,
+    search,
+    cursor,
+    limit: parsePageLimit(limit)
+  })
+  const rows = orders.map(({ id, status, total, currency, email, createdAt }) => [
+    id,
+    status,
+    formatMoney(toMinor(total, currency), currency),
+    email ?? '',
+    timeCell(createdAt)
+  ])
+  return {
+    json: { orders, nextCursor },
+    human: [table(['Order', 'State', 'Total', 'Email', 'Placed'], rows), ...moreLines(nextCursor)]
+  }
+}
+
+function exportAll(work: Work<ExportOptions>): Answer {
+  const { app, options, json } = work
+  const { status, cursor, limit, csv } = options
+  const filter = {
+    ...parseOpenPeriod(options),
+    status,
+    cursor,
+    limit: limit === undefined ? undefined : parseLimit(limit)
+  }
+  if (json && csv === undefined) {
+    const { rows, nextCursor } = exportOrders(app.db, filter, (some) => some.map((order) => toRecord(app.db, order)))
+    return { json: new JsonList('orders', rows, () => ({ nextCursor: nextCursor() })), human: [] }
+  }
+  const progress = showProgress(work)
+  let count = 0
+  const asCsv = (some: OrderRow[]): string[] => {
+    count += some.length
+    if (csv !== undefined) progress.step(`${count} orders written`)
+    return some.length === 0 ? [] : [ordersCsv(app.db, some)]
+  }
+  const { rows, nextCursor } = exportOrders(app.db, filter, asCsv)
+  const parts = withHead(rows)
+  if (csv === undefined) return { json: null, human: new TextParts(parts) }
+  try {
+    writeCsv(csv, parts)
+  } finally {
+    progress.done()
+  }
+  return {
+    json: { file: csv, orders: count, nextCursor: nextCursor() },
+    human: `${countOf(count, 'order')} written to ${csv}. Later orders: add --cursor ${nextCursor()}.`
+  }
+}
+
+function* withHead(rows: Iterable<string>): Generator<string, void> {
+  yield ordersCsvHead()
+  yield* rows
+}
+
+/** Lists the payment warnings that `shopstead health` counts, and marks them as dealt with. */
+export function defineWarnings(group: ShopCommand): void {
+  const command = addCommand(group, 'warnings', 'list payments that need your attention', 'orders warnings --settled 3')
+    .addOption(new Option('--kind <kind>', 'only warnings of this kind').choices(warningKinds))
+    .option('--settled <id>', 'mark this warning as dealt with; health no longer reports it')
+  runs(command, ({ app, options, now }: Work<{ settled?: string; kind?: WarningKind }>) => {
+    const { settled, kind } = options
+    if (settled !== undefined) dismissWarning(app.db, parseRowId(settled), now)
+    const warnings = listWarnings(app.db, kind)
+    return {
+      json: new JsonList('warnings', warnings.map(toJson)),
+      human: table(
+        ['Id', 'Order', 'What'],
+        warnings.map(({ id, orderId, message }) => [id, orderId, message]),
+        'No payment needs your attention.'
+      )
+    }
+  })
+}
+
+function toJson({ id, orderId, kind, objectId, message, createdAt }: WarningRow): object {
+  return { id, orderId, kind, objectId, message, createdAt: toIso(createdAt) }
+}

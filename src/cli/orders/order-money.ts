@@ -1,0 +1,161 @@
+import type { ShopCommand, Work } from '../run.ts'
+import { AppError } from '../../errors.ts'
+import { formatMoney, toMajor, toMinor } from '../../platform/money.ts'
+import { getOrder } from '../../shop/orders/find.ts'
+import type { OrderRow } from '../../shop/orders/find.ts'
+import { cancelUnpaidOrders, findUnpaidOrders } from '../../shop/payments/cancel-unpaid.ts'
+import { cancelOrder } from '../../shop/payments/end-hold.ts'
+import {
+  adoptPayment,
+  describeLostPayment,
+  getLostPayment,
+  refundLostPayment
+} from '../../shop/payments/lost-payment.ts'
+import { markPaid } from '../../shop/payments/mark-paid.ts'
+import { isRefundOpen, planRefund, refundOrder } from '../../shop/payments/refund.ts'
+import { acceptPayment, describePayment, findUncountedPayment } from '../../shop/payments/uncounted-payment.ts'
+import { countOf, parseAge } from '../terminal/arguments.ts'
+import { answer, by, parseId } from './order-answer.ts'
+import type { Answer } from '../terminal/output.ts'
+import { plain } from '../terminal/table.ts'
+import { showProgress } from '../terminal/output.ts'
+import { addCommand, confirmOrRefuse, runs } from '../run.ts'
+
+type SureOptions = { yes?: boolean }
+type CancelOptions = SureOptions & { unpaid?: true; olderThan?: string; emailDomain?: string }
+type PaidOptions = SureOptions & { payment?: string }
+type RefundOptions = SureOptions & { amount?: string; byHand?: boolean; payment?: string }
+
+const yes = ['--yes', 'do not ask for confirmation'] as const
+
+/** Adds the commands that record, return or give up money. */
+export function defineMoney(group: ShopCommand): void {
+  const paid = addCommand(
+    group,
+    'paid <id>',
+    'record that the money has arrived: by transfer, in cash, or late',
+    'orders paid 12'
+  ).option('--payment <pi_…>', 'the payment at the gateway of an order that a restore lost and you have entered again')
+  runs(paid.option(...yes), recordPayment)
+  const cancel = addCommand(
+    group,
+    'cancel [id]',
+    'cancel an order, or many unpaid orders: returns stock, coupons and benefits, but no money',
+    'orders cancel --unpaid --older-than 1h --email-domain mail.example'
+  )
+    .option('--unpaid', 'cancel all unpaid orders instead of one')
+    .option('--older-than <age>', 'with --unpaid: only orders of at least this age, such as 30m, 1h or 2d')
+    .option('--email-domain <domain>', 'with --unpaid: only orders with an email of this domain')
+  runs(cancel.option(...yes), cancelOneOrAll)
+  const refund = addCommand(
+    group,
+    'refund [id]',
+    'refund the rest of an order, or a part',
+    'orders refund 12 --amount 5.50'
+  )
+    .option('--amount <n>', "refund this part, in the order's currency")
+    .option('--by-hand', 'only record that you returned the money yourself; ask no gateway')
+    .option('--payment <pi_…>', 'refund the payment of an order that a restore lost, instead of an order')
+  runs(refund.option(...yes), refundOne)
+}
+
+/** A payment that the gateway has is recorded as it was paid; without one, the money arrived by hand. */
+async function recordPayment(work: Work<PaidOptions>, text: string): Promise<Answer> {
+  const { app, now } = work
+  const id = parseId(text)
+  if (work.options.payment !== undefined) return adopt(work, id, work.options.payment)
+  const payment = await findUncountedPayment(app, id)
+  if (payment === undefined) {
+    markPaid(app.db, id, by, now)
+    return answer(app, id, { lines: [`Order ${id} is recorded as paid.`] })
+  }
+  const found = describePayment(app, payment)
+  if (payment.wrong?.kind === 'amount')
+    await confirmOrRefuse(work.terminal, `${found} Record it as the payment of this order?`, work.options)
+  await acceptPayment(app, payment, by)
+  return answer(app, id, { lines: [found] })
+}
+
+async function adopt({ app, options, terminal }: Work<PaidOptions>, id: number, intentId: string): Promise<Answer> {
+  const payment = await getLostPayment(app, intentId)
+  const found = describeLostPayment(app, id, payment)
+  if (payment.state.amountMinor !== getOrder(app.db, id).totalMinor)
+    await confirmOrRefuse(terminal, `${found} Record it as the payment of this order?`, options)
+  await adoptPayment(app, id, payment, by)
+  return answer(app, id, { lines: [found, `Order ${id} is recorded as paid.`] })
+}
+
+async function cancelOneOrAll(work: Work<CancelOptions>, text: string | undefined): Promise<Answer> {
+  const { app, options } = work
+  if (options.unpaid === true && text === undefined) return cancelUnpaid(work)
+  if (text === undefined) throw new AppError('USAGE', 'Give the number of an order, or --unpaid.')
+  if (options.unpaid ?? options.olderThan ?? options.emailDomain)
+    throw new AppError('USAGE', 'Give the number of an order or --unpaid, not both.')
+  const id = parseId(text)
+  const { currency, totalMinor } = getOrder(app.db, id)
+  await confirmOrRefuse(work.terminal, `Cancel order ${id} of ${formatMoney(totalMinor, currency)}?`, options)
+  await cancelOrder(app, id, by)
+  return answer(app, id, { lines: [`Order ${id} is cancelled.`, ...owed(getOrder(app.db, id))] })
+}
+
+/** A cancellation moves no money. */
+function owed({ id, paidAt, totalMinor, refundedMinor, currency }: OrderRow): string[] {
+  const leftMinor = totalMinor - refundedMinor
+  if (paidAt === null || leftMinor === 0) return []
+  return [`The buyer has paid ${formatMoney(leftMinor, currency)}. Return it with "shopstead orders refund ${id}".`]
+}
+
+async function cancelUnpaid(work: Work<CancelOptions>): Promise<Answer> {
+  const { app, now, options } = work
+  const placedBefore = now - (options.olderThan === undefined ? 0 : parseAge('--older-than', options.olderThan))
+  const emailDomain = options.emailDomain?.replace(/^@/, '').toLowerCase() ?? null
+  const orderIds = findUnpaidOrders(app.db, { placedBefore, emailDomain })
+  if (orderIds.length === 0) return { json: { cancelled: [], failed: [] }, human: 'No unpaid orders match.' }
+  await confirmOrRefuse(work.terminal, `Cancel ${countOf(orderIds.length, 'unpaid order')}?`, options)
+  const progress = showProgress(work)
+  const report = await cancelUnpaidOrders(app, orderIds, by, (done) =>
+    progress.step(`${done} of ${orderIds.length} orders cancelled`)
+  )
+  progress.done()
+  const failed = report.failed.map(({ orderId, message }) => `order ${orderId} stays: ${message}`)
+  return { json: report, human: [`${countOf(report.cancelled.length, 'order')} cancelled`, ...failed] }
+}
+
+async function refundOne(work: Work<RefundOptions>, text: string | undefined): Promise<Answer> {
+  const { app, options, terminal } = work
+  if (options.payment !== undefined && text === undefined) return refundLost(work, options.payment)
+  if (text === undefined || options.payment !== undefined)
+    throw new AppError('USAGE', 'Give the number of an order, or --payment with the payment of a lost order.')
+  const id = parseId(text)
+  const { currency, email } = getOrder(app.db, id)
+  const amountMinor = options.amount === undefined ? undefined : toMinor(options.amount, currency)
+  const byHand = options.byHand ?? false
+  const plan = await planRefund(app, id, amountMinor, { byHand })
+  const amount = formatMoney(plan.amountMinor, plan.currency)
+  const question = {
+    gateway: `Refund ${amount} of order ${id}?`,
+    by_hand: `Record ${amount} of order ${id} as refunded? No gateway has the payment: you pay it back yourself.`
+  }
+  await confirmOrRefuse(terminal, question[plan.way], options)
+  await refundOrder(app, id, amountMinor, by, { byHand })
+  const refund = { amount: toMajor(plan.amountMinor, plan.currency), currency: plan.currency, way: plan.way }
+  const done = {
+    gateway: isRefundOpen(app.db, id)
+      ? `The gateway has accepted the refund of ${amount} of order ${id}. The order shows it when it is finished.`
+      : `Refunded ${amount} of order ${id}.`,
+    by_hand: `Pay this back yourself: ${amount} to ${plain(email ?? 'the buyer')}, order ${id}. It is recorded as refunded.`
+  }
+  return answer(app, id, { json: { refund }, lines: [done[plan.way]] })
+}
+
+async function refundLost({ app, options, terminal }: Work<RefundOptions>, intentId: string): Promise<Answer> {
+  if (options.amount !== undefined || options.byHand)
+    throw new AppError('USAGE', 'The payment of a lost order is refunded as a whole: leave out --amount and --by-hand.')
+  const payment = await getLostPayment(app, intentId)
+  const { amountMinor, currency } = payment.state
+  const amount = formatMoney(amountMinor, currency)
+  await confirmOrRefuse(terminal, `Refund ${amount} of ${intentId}, whose order is lost?`, options)
+  await refundLostPayment(app, payment, by)
+  const refund = { payment: intentId, amount: toMajor(amountMinor, currency), currency, way: 'gateway' }
+  return { json: { refund }, human: `Refunded ${amount} of ${intentId}.` }
+}

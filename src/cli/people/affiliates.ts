@@ -1,0 +1,111 @@
+import { Option } from 'commander'
+import type { ShopCommand, Work } from '../run.ts'
+import type { App } from '../../app.ts'
+import { formatMoney } from '../../platform/money.ts'
+import { getUser } from '../../shop/accounts/find.ts'
+import { showAffiliate, toAdminAffiliate } from '../../shop/referrals/affiliate-summary.ts'
+import type { AdminAffiliate } from '../../shop/referrals/affiliate-summary.ts'
+import { createAffiliate } from '../../shop/affiliates/create-affiliate.ts'
+import { decideAffiliate } from '../../shop/affiliates/decide.ts'
+import type { Decision } from '../../shop/affiliates/decide.ts'
+import { getAffiliate, listAffiliates } from '../../shop/affiliates/find.ts'
+import { parseRate } from '../../shop/affiliates/input.ts'
+import { affiliateStatuses } from '../../shop/affiliates/rows.ts'
+import type { AffiliateRow, AffiliateStatus } from '../../shop/affiliates/rows.ts'
+import { JsonList } from '../terminal/output.ts'
+import type { Answer } from '../terminal/output.ts'
+import { plain, table, timeCell } from '../terminal/table.ts'
+import { addCommand, confirmOrRefuse, runs } from '../run.ts'
+
+type CreateOptions = { user: string; code: string; rate?: string; status: AffiliateStatus }
+
+const decisions: readonly { decision: Decision; about: string }[] = [
+  { decision: 'approve', about: 'approve an affiliate: new orders are credited; sends an email' },
+  { decision: 'reject', about: 'reject an application; sends an email' },
+  { decision: 'deactivate', about: 'stop crediting an affiliate; earned commissions stay' }
+]
+
+export function define(program: ShopCommand): void {
+  const group = program.command('affiliates').description('affiliates, named by code or id')
+  const listing = addCommand(group, 'list', 'list the affiliates', 'affiliates list --status pending').addOption(
+    new Option('--status <status>', 'only affiliates with this status').choices(affiliateStatuses)
+  )
+  runs(listing, list)
+  runs(addCommand(group, 'show <code>', 'show one affiliate with visits and balance', 'affiliates show mira'), show)
+  const create = addCommand(
+    group,
+    'create',
+    'make an account an affiliate',
+    'affiliates create --user mira@shop.example --code mira --status active'
+  )
+    .requiredOption('--user <email-or-id>', 'the account')
+    .requiredOption('--code <code>', 'value of ref in their links')
+    .option('--rate <percent>', 'commission rate (default: the setting affiliates.rate)')
+    .addOption(new Option('--status <status>', 'initial status').choices(affiliateStatuses).default('pending'))
+  runs(create, ({ app, options, now }: Work<CreateOptions>) => {
+    const { code, status } = options
+    const rateBps = options.rate === undefined ? null : parseRate(options.rate)
+    const userId = getUser(app.db, options.user).id
+    return answer(app, createAffiliate(app.db, { userId, code, status, rateBps }, now))
+  })
+  for (const { decision, about } of decisions) {
+    const deciding = addCommand(group, `${decision} <code>`, about, `affiliates ${decision} mira`)
+    if (decision === 'deactivate') deciding.option('--yes', 'do not ask for confirmation')
+    runs(deciding, async ({ app, options, now, terminal }: Work<{ yes?: boolean }>, code: string) => {
+      if (decision === 'deactivate')
+        await confirmOrRefuse(terminal, `Deactivate the affiliate ${getAffiliate(app.db, code).code}?`, options)
+      return answer(app, decideAffiliate(app.db, code, decision, now))
+    })
+  }
+}
+
+function list({ app, options }: Work<{ status?: AffiliateStatus }>): Answer {
+  const { status } = options
+  const found = <T>(view: (row: AdminAffiliate) => T): Iterable<T> =>
+    listAffiliates(app.db, { status }, (row) => view(toAdminAffiliate(app.db, row)))
+  const rows = found((row) => [row.code, row.status, `${row.rate} %`, row.email, timeCell(row.createdAt)])
+  return {
+    json: new JsonList(
+      'affiliates',
+      found((row) => row)
+    ),
+    human: table(['Code', 'State', 'Rate', 'Email', 'Since'], rows)
+  }
+}
+
+function show({ app }: Work<object>, code: string): Answer {
+  const shown = showAffiliate(app.db, getAffiliate(app.db, code))
+  const { affiliate, balance, visits, campaigns } = shown
+  const money = (minor: number): string => formatMoney(minor, balance.currency)
+  const rows = campaigns.map((row) => [
+    row.campaign ?? '(none)',
+    row.visits,
+    row.conversions,
+    `${row.conversionRate} %`,
+    money(row.earnedMinor)
+  ])
+  return {
+    json: shown,
+    human: [
+      ...describe(affiliate),
+      `Balance: ${money(balance.pendingMinor)} pending, ${money(balance.unpaidMinor)} unpaid, ${money(balance.paidMinor)} paid out`,
+      `Visits: ${visits.visits}, ${visits.conversions} converted (${visits.conversionRate} %)`,
+      ...(rows.length === 0 ? [] : [table(['Campaign', 'Visits', 'Converted', 'Rate', 'Earned'], rows)])
+    ]
+  }
+}
+
+function answer(app: App, row: AffiliateRow): Answer {
+  const affiliate = toAdminAffiliate(app.db, row)
+  return { json: { affiliate }, human: describe(affiliate) }
+}
+
+function describe(affiliate: AdminAffiliate): string[] {
+  const { code, status, rate, ownRate, email, termsVersion, termsAcceptedAt, website, message } = affiliate
+  return [
+    `${code}: ${status}, ${rate} % ${ownRate === null ? "(the shop's rate)" : '(own rate)'}, ${email}`,
+    termsVersion === null ? 'Terms: not accepted' : `Terms: ${termsVersion}, accepted ${termsAcceptedAt ?? ''}`,
+    ...(website === null ? [] : [`Website: ${plain(website)}`]),
+    ...(message === null ? [] : [`Message: ${plain(message)}`])
+  ]
+}

@@ -1,0 +1,47 @@
+import { AppError } from '../../errors.ts'
+
+/** The id of a row, as an argument or option. @throws AppError USAGE */
+export function parseRowId(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'The id must be a whole number such as 12.')
+  return Number(text)
+}
+
+/** The maximum number of rows to show. @throws AppError USAGE */
+export function parseLimit(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new AppError('USAGE', '--limit must be a whole number from 1 to 99999.')
+  return Number(text)
+}
+
+/** The number of rows of one page. @throws AppError USAGE */
+export function parsePageLimit(text: string): number {
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > 1000) throw new AppError('USAGE', '--limit must be a whole number from 1 to 1000.')
+  return limit
+}
+
+/** The number that an option contains. Other text stays text, so that the error of the schema names its field. */
+export function numberOrText<T extends string | null | undefined>(text: T): number | T {
+  return typeof text === 'string' && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text
+}
+
+/** The value of an option that can be emptied: `none` is null. */
+export function orNone(text: string | undefined): string | null | undefined {
+  return text === 'none' ? null : text
+}
+
+/** `1 order`, `2 orders`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** Collects the values of an option that can be repeated. */
+export function collect(value: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, value]
+}
+
+/** A length of time in milliseconds, as an option takes it. @throws AppError USAGE */
+export function parseAge(option: string, text: string): number {
+  const [, count, unit = ''] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? []
+  if (count === undefined) throw new AppError('USAGE', `${option} must be an age such as 30m, 1h or 2d.`)
+  return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 'm' | 'h' | 'd']
+}

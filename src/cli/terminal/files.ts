@@ -1,0 +1,56 @@
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { AppError } from '../../errors.ts'
+
+/**
+ * Writes a new CSV file, as `writeNewFile` does. It begins with a byte order mark, which tells spreadsheets that it is
+ * UTF-8.
+ *
+ * @param csv the text, or its parts, which are read one by one
+ * @throws AppError CONFLICT
+ */
+export function writeCsv(file: string, csv: string | Iterable<string>): void {
+  writeParts(file, withMark(typeof csv === 'string' ? [csv] : csv))
+}
+
+/**
+ * Writes a new file that only its owner can read, and never overwrites an existing one. A file that cannot be written to
+ * its end is removed.
+ *
+ * @throws AppError CONFLICT when the file exists or cannot be written
+ */
+export function writeNewFile(file: string, content: string | Uint8Array): void {
+  writeParts(file, [content])
+}
+
+function* withMark(parts: Iterable<string>): Generator<string, void> {
+  yield '\uFEFF'
+  yield* parts
+}
+
+function writeParts(file: string, parts: Iterable<string | Uint8Array>): void {
+  const descriptor = attempt(file, () => openSync(file, 'wx', 0o600))
+  try {
+    for (const part of parts) attempt(file, () => writeFileSync(descriptor, part))
+  } catch (error) {
+    rmSync(file, { force: true })
+    throw error
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function attempt<T>(file: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const why = reasons.get(String(code)) ?? 'cannot be written'
+    throw new AppError('CONFLICT', `${file} ${why}.`, {}, { cause: error })
+  }
+}
+
+const reasons = new Map([
+  ['EEXIST', 'already exists'],
+  ['ENOENT', 'cannot be written: its folder does not exist'],
+  ['ENOSPC', 'cannot be written: the disk is full']
+])
