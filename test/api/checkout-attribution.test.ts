@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createAffiliate } from '../../src/shop/affiliates/create-affiliate.ts'
+import { createAffiliate } from '../../src/shop/affiliates/create.ts'
 import { findOrderView } from '../../src/shop/orders/view.ts'
 import { switchModule } from '../../src/shop/settings/settings.ts'
 import type { Answer } from '../support/browser.ts'

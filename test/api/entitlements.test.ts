@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { setAdministrator } from '../../src/shop/accounts/administrators.ts'
-import { createAffiliate } from '../../src/shop/affiliates/create-affiliate.ts'
+import { createAffiliate } from '../../src/shop/affiliates/create.ts'
 import { decideAffiliate } from '../../src/shop/affiliates/decide.ts'
 import { benefitCatalogue } from '../journeys/catalogue.ts'
 import { buy, logIn, me, registerUser, openShop, order } from '../journeys/shop.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findUserByEmail, getUserById } from '../../src/shop/accounts/find.ts'
-import { applyAsAffiliate } from '../../src/shop/affiliates/apply.ts'
+import { applyAsAffiliate } from '../../src/shop/affiliates/create.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import { countOf, eventsOf, logIn, mailsOf } from '../support/accounts.ts'
 import { goodPassword, makeUser } from '../support/people.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { createUser } from '../../src/shop/accounts/create-user.ts'
-import { createAffiliate } from '../../src/shop/affiliates/create-affiliate.ts'
+import { createAffiliate } from '../../src/shop/affiliates/create.ts'
 import { couponsOf, getOrderByPublicToken, itemsOf } from '../../src/shop/orders/find.ts'
 import { takeCoupon } from '../../src/shop/checkout/take-coupon.ts'
 import type { OrderRow } from '../../src/shop/orders/find.ts'

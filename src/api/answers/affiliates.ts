@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { affiliateStatuses } from '../../shop/affiliates/rows.ts'
+import { affiliateStatuses } from '../../shop/affiliates/find.ts'
 import { referralStatuses } from '../../shop/referrals/states.ts'
 import { currency, id, time } from './fields.ts'
 

@@ -3,9 +3,14 @@ import type { ShopCommand, Work } from '../run.ts'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import { formatMoney } from '../../platform/money.ts'
-import { allReferrals, listAdminReferrals, showReferral, toAdminReferral } from '../../shop/referrals/admin-view.ts'
-import type { AdminReferral, ReferralFilter } from '../../shop/referrals/admin-view.ts'
-import { referralsCsv } from '../../shop/referrals/referrals-csv.ts'
+import {
+  allReferrals,
+  listAdminReferrals,
+  showReferral,
+  toAdminReferral,
+  referralsCsv
+} from '../../shop/referrals/admin.ts'
+import type { AdminReferral, ReferralFilter } from '../../shop/referrals/admin.ts'
 import { acceptAsOperator, rejectAsOperator } from '../../shop/payouts/decide-referral.ts'
 import { getAffiliate, getAffiliateById } from '../../shop/affiliates/find.ts'
 import { referralStatuses } from '../../shop/referrals/states.ts'
@@ -16,11 +21,8 @@ import { JsonList, TextParts, showProgress } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'
 import { table, timeCell, timeText } from '../terminal/table.ts'
 import { addCommand, runs, confirmOrRefuse } from '../run.ts'
-import { isPayable, payPayouts } from '../../shop/payouts/pay-payouts.ts'
-import type { PaidPayout } from '../../shop/payouts/pay-payouts.ts'
-import { payoutsCsv } from '../../shop/payouts/payouts-csv.ts'
-import { planPayouts } from '../../shop/payouts/plan-payouts.ts'
-import type { PayoutPlan } from '../../shop/payouts/plan-payouts.ts'
+import { isPayable, payPayouts, planPayouts, payoutsCsv } from '../../shop/payouts/payouts.ts'
+import type { PaidPayout, PayoutPlan } from '../../shop/payouts/payouts.ts'
 
 type FilterOptions = { affiliate?: string; status?: ReferralStatus }
 

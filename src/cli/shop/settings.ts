@@ -11,7 +11,7 @@ import {
   switchModule
 } from '../../shop/settings/settings.ts'
 import type { SettingView } from '../../shop/settings/settings.ts'
-import { isTermsVersion } from '../../shop/affiliates/terms-version.ts'
+import { isTermsVersion } from '../../shop/affiliates/gate.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { mostColumns } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'

@@ -1,5 +1,5 @@
 import type { Tx } from '../../platform/db/database.ts'
-import { applyAffiliates } from '../../shop/affiliates/apply-affiliates.ts'
+import { applyAffiliates } from '../../shop/affiliates/create.ts'
 import { recordClicks } from '../../shop/affiliates/clicks.ts'
 import { findAffiliateByCode } from '../../shop/affiliates/find.ts'
 import type { AffiliateInput } from '../../shop/catalog/import/format.ts'

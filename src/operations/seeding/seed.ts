@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts'
 import { write } from '../../platform/db/database.ts'
-import { applyAffiliates } from '../../shop/affiliates/apply-affiliates.ts'
+import { applyAffiliates } from '../../shop/affiliates/create.ts'
 import { sumCounts } from '../../shop/catalog/changes.ts'
 import type { CountsByKind } from '../../shop/catalog/changes.ts'
 import type { CatalogFile } from '../../shop/catalog/import/format.ts'

@@ -1,17 +1,13 @@
+import { sql } from 'drizzle-orm'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
 import { toDay } from '../../platform/iso-time.ts'
 import { tryTakePoint } from '../limits/points.ts'
 import type { Limits } from '../limits/points.ts'
 import { isModuleOn } from '../settings/settings.ts'
 import { isCreditable } from './credit.ts'
 import { findAffiliateByRef } from './find.ts'
-
-const addClicks = rawStatement<{ affiliateId: number; day: string; clicks: number }>(
-  `INSERT INTO affiliate_clicks (affiliate_id, day, clicks) VALUES (@affiliateId, @day, @clicks)
-   ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks`
-)
+import { affiliateClicks, visits } from './schema.ts'
 
 /** A visitor who arrived by an affiliate's link. `userId` is null without a session. */
 export type Click = { ref: string; userId: number | null; addressKey: string }
@@ -31,5 +27,25 @@ export async function countClick(shop: Limits, { ref, userId, addressKey }: Clic
 
 /** Adds clicks to the day of `at` (UTC). */
 export function recordClicks(tx: Tx, affiliateId: number, clicks: number, at: number): void {
-  addClicks(tx).run({ affiliateId, day: toDay(at), clicks })
+  tx.orm
+    .insert(affiliateClicks)
+    .values({ affiliateId, day: toDay(at), clicks })
+    .onConflictDoUpdate({
+      target: [affiliateClicks.affiliateId, affiliateClicks.day],
+      set: { clicks: sql`${affiliateClicks.clicks} + excluded.clicks` }
+    })
+    .run()
+}
+
+/** Records a checkout with an affiliate's ref; returns the visit's id. An order has at most one visit. */
+export function recordVisit(
+  tx: Tx,
+  visit: { affiliateId: number; orderId: number; campaign: string | null },
+  now: number
+): number {
+  return tx.orm
+    .insert(visits)
+    .values({ ...visit, createdAt: now })
+    .returning({ id: visits.id })
+    .get().id
 }

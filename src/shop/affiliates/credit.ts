@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { emailKey, withoutPlusTag } from '../../platform/email-key.ts'
 import { findUserById } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
-import type { AffiliateRow } from './rows.ts'
+import type { AffiliateRow } from './find.ts'
 
 /** What is known about a buyer: the account, and every email of the account and of the order. */
 export type Buyer = { userId: number | null; emails: readonly (string | null | undefined)[] }

@@ -1,21 +1,46 @@
-import { and, asc, eq, gt } from 'drizzle-orm'
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { inParts } from '../../platform/db/in-parts.ts'
-import { rowStatement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { compareKey } from '../../platform/text.ts'
-import type { AffiliateRow, AffiliateStatus } from './rows.ts'
 import { affiliates } from './schema.ts'
 
-const byCodeKey = rowStatement(affiliates, 'code_key = ?')
-const byUser = rowStatement(affiliates, 'user_id = ?')
+export type AffiliateRow = typeof affiliates.$inferSelect
+export type AffiliateStatus = AffiliateRow['status']
+
+export const affiliateStatuses = affiliates.status.enumValues
+
+const byId = statement((orm) =>
+  orm
+    .select()
+    .from(affiliates)
+    .where(eq(affiliates.id, sql.placeholder('id')))
+    .prepare()
+)
+const byCodeKey = statement((orm) =>
+  orm
+    .select()
+    .from(affiliates)
+    .where(eq(affiliates.codeKey, sql.placeholder('codeKey')))
+    .prepare()
+)
+const byUser = statement((orm) =>
+  orm
+    .select()
+    .from(affiliates)
+    .where(eq(affiliates.userId, sql.placeholder('userId')))
+    .prepare()
+)
 
 /** Finds an affiliate by its id. */
-export const findAffiliateById = rowStatement(affiliates, 'id = ?')
+export function findAffiliateById(db: Db, id: number): AffiliateRow | undefined {
+  return byId(db).get({ id })
+}
 
 /** Finds an affiliate by code, ignoring case and surrounding spaces. */
 export function findAffiliateByCode(db: Db, code: string): AffiliateRow | undefined {
-  return byCodeKey(db, compareKey(code))
+  return byCodeKey(db).get({ codeKey: compareKey(code) })
 }
 
 /** Finds the affiliate of a `ref`, which is a code or an id. A code cannot consist of digits only, so `ref` is unambiguous. */
@@ -27,7 +52,7 @@ export function findAffiliateByRef(db: Db, ref: string): AffiliateRow | undefine
 
 /** Finds the affiliate account of a user. A user has at most one. */
 export function findAffiliateOfUser(db: Db, userId: number): AffiliateRow | undefined {
-  return byUser(db, userId)
+  return byUser(db).get({ userId })
 }
 
 /** As `findAffiliateById`. @throws AppError NOT_FOUND */

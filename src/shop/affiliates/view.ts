@@ -1,7 +1,7 @@
-import { currentRateBps } from './rate.ts'
 import { toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
-import type { AffiliateRow } from './rows.ts'
+import type { AffiliateRow } from './find.ts'
+import { setting } from '../settings/settings.ts'
 
 /** An affiliate account as its owner sees it (docs/contract.md A5). `rate` is the current rate in percent. */
 export function toAffiliate(db: Db, affiliate: AffiliateRow) {
@@ -15,3 +15,8 @@ export function toAffiliate(db: Db, affiliate: AffiliateRow) {
   }
 }
 export type AffiliateView = ReturnType<typeof toAffiliate>
+
+/** The affiliate's current commission rate in basis points: their own rate, else the shop's. */
+export function currentRateBps(db: Db, affiliate: Pick<AffiliateRow, 'rateBps'>): number {
+  return affiliate.rateBps ?? Math.round(setting(db, 'affiliates.rate') * 100)
+}

@@ -13,7 +13,7 @@ import { documentsOf } from '../invoices/find.ts'
 import { toInvoice } from '../invoices/text.ts'
 import { mails } from '../mail/schema.ts'
 import { customersOf } from '../payments/gateway-customer.ts'
-import { balanceOf } from '../referrals/balance.ts'
+import { balanceOf } from '../referrals/ledger.ts'
 import { listOrdersOfPerson } from './admin-orders.ts'
 
 /**

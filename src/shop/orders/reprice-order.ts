@@ -6,7 +6,7 @@ import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import type { CouponRow } from '../catalog/rows.ts'
 import { coupons } from '../catalog/schema.ts'
 import { categoryIdsOfProduct } from '../catalog/stored-product.ts'
-import { repriceReferral } from '../referrals/reprice.ts'
+import { repriceReferral } from '../referrals/referrals.ts'
 import { taxInPaid } from '../tax/terms.ts'
 import {
   chargedPrice,

@@ -1,23 +1,34 @@
-import type { ReferralRow } from './rows.ts'
-import { commissionEntries } from './schema.ts'
+import { and, asc, eq, sql, sum } from 'drizzle-orm'
+import type { CommissionEntryRow, ReferralRow } from './store.ts'
+import { commissionEntries, commissionTotals, referralTotals } from './schema.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { insertStatement, rawStatement, rowsStatement } from '../../platform/db/statements.ts'
-
-const insertEntry = insertStatement(commissionEntries)
-const creditOfReferral = rawStatement<[number], { creditMinor: number }>(
-  `SELECT coalesce(sum(amount_minor), 0) AS creditMinor FROM commission_entries WHERE referral_id = ? AND kind <> 'paid_out'`
-)
+import { statement } from '../../platform/db/statements.ts'
+import { setting } from '../settings/settings.ts'
+import { findAffiliateOfUser } from '../affiliates/find.ts'
+import { requireAffiliate } from '../affiliates/gate.ts'
+import { toAffiliate } from '../affiliates/view.ts'
+import type { AffiliateView } from '../affiliates/view.ts'
 
 export type EntryOrigin = Pick<ReferralRow, 'id' | 'affiliateId' | 'currency'>
 
+const entriesByReferral = statement((orm) =>
+  orm
+    .select()
+    .from(commissionEntries)
+    .where(eq(commissionEntries.referralId, sql.placeholder('referralId')))
+    .orderBy(asc(commissionEntries.id))
+    .prepare()
+)
+
 /** A referral's ledger entries, oldest first. */
-export const entriesOf = rowsStatement(commissionEntries, 'referral_id = ? ORDER BY id')
+export function entriesOf(db: Db, referralId: number): CommissionEntryRow[] {
+  return entriesByReferral(db).all({ referralId })
+}
 
 /** Whether payouts cover everything that a referral has earned. */
 export function isPaidOut(db: Db, referralId: number): boolean {
   const entries = entriesOf(db, referralId)
-  const owedMinor = entries.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
-  return owedMinor <= 0 && entries.some(({ kind }) => kind === 'paid_out')
+  return sumOf(entries) <= 0 && entries.some(({ kind }) => kind === 'paid_out')
 }
 
 /**
@@ -26,10 +37,11 @@ export function isPaidOut(db: Db, referralId: number): boolean {
  * referral's entries have a negative sum, which reduces the affiliate's next payout.
  */
 export function adjustEarned(tx: Tx, referral: EntryOrigin, targetMinor: number, reason: string, now: number): void {
-  const change = targetMinor - (creditOfReferral(tx).get(referral.id)?.creditMinor ?? 0)
+  const earned = entriesOf(tx, referral.id).filter(({ kind }) => kind !== 'paid_out')
+  const change = targetMinor - sumOf(earned)
   if (change === 0) return
   const kind = change > 0 ? 'earned' : 'taken_back'
-  insertEntry(tx, { ...origin(referral), payoutId: null, kind, amountMinor: change, reason, at: now })
+  addEntry(tx, referral, { payoutId: null, kind, amountMinor: change, reason, at: now })
 }
 
 /** Records that a payout includes the amount owed for a referral. A negative `owedMinor` is a debt that the payout sets off. */
@@ -41,9 +53,75 @@ export function recordPaidOut(
 ): void {
   const reason = payout.owedMinor < 0 ? `set off in payout ${payout.id}` : `payout ${payout.id}`
   const amountMinor = -payout.owedMinor
-  insertEntry(tx, { ...origin(referral), payoutId: payout.id, kind: 'paid_out', amountMinor, reason, at: now })
+  addEntry(tx, referral, { payoutId: payout.id, kind: 'paid_out', amountMinor, reason, at: now })
 }
 
-function origin({ id, affiliateId, currency }: EntryOrigin) {
-  return { referralId: id, affiliateId, currency }
+type NewEntry = Pick<CommissionEntryRow, 'payoutId' | 'kind' | 'amountMinor' | 'reason' | 'at'>
+
+function addEntry(tx: Tx, { id, affiliateId, currency }: EntryOrigin, entry: NewEntry): void {
+  tx.orm
+    .insert(commissionEntries)
+    .values({ referralId: id, affiliateId, currency, ...entry })
+    .run()
+}
+
+function sumOf(rows: readonly { amountMinor: number }[]): number {
+  return rows.reduce((total, { amountMinor }) => total + amountMinor, 0)
+}
+
+/** An affiliate's balance in minor units of `currency`. */
+export type Balance = {
+  currency: string
+  /** Commissions of pending referrals: their order is not paid, or they are not accepted yet. */
+  pendingMinor: number
+  /** What the shop owes according to the ledger. Negative when refunds after a payout exceed later commissions. */
+  unpaidMinor: number
+  /** The sum of all payouts. */
+  paidMinor: number
+}
+
+const { placeholder } = sql
+const totalsByKind = statement((orm) =>
+  orm
+    .select({ kind: commissionTotals.kind, amountMinor: commissionTotals.amountMinor })
+    .from(commissionTotals)
+    .where(
+      and(
+        eq(commissionTotals.affiliateId, placeholder('affiliateId')),
+        eq(commissionTotals.currency, placeholder('currency'))
+      )
+    )
+    .prepare()
+)
+const pendingByDay = statement((orm) =>
+  orm
+    .select({ amountMinor: sum(referralTotals.amountMinor).mapWith(Number) })
+    .from(referralTotals)
+    .where(
+      and(
+        eq(referralTotals.affiliateId, placeholder('affiliateId')),
+        eq(referralTotals.currency, placeholder('currency')),
+        eq(referralTotals.status, 'pending')
+      )
+    )
+    .prepare()
+)
+
+/** An affiliate's balance in the shop's currency. */
+export function balanceOf(db: Db, affiliateId: number): Balance {
+  const currency = setting(db, 'shop.currency')
+  const totals = totalsByKind(db).all({ affiliateId, currency })
+  const paidMinor = -sumOf(totals.filter(({ kind }) => kind === 'paid_out')) || 0
+  const pendingMinor = pendingByDay(db).get({ affiliateId, currency })?.amountMinor ?? 0
+  return { currency, pendingMinor, unpaidMinor: sumOf(totals), paidMinor }
+}
+
+/**
+ * A user's affiliate account, with any status, and its balance.
+ *
+ * @throws AppError AFFILIATE_NOT_FOUND without one, or while the module is off
+ */
+export function getOwnAffiliate(db: Db, userId: number): { affiliate: AffiliateView; balance: Balance } {
+  const affiliate = requireAffiliate(db, findAffiliateOfUser(db, userId))
+  return { affiliate: toAffiliate(db, affiliate), balance: balanceOf(db, affiliate.id) }
 }

@@ -1,20 +1,15 @@
-import { currentRateBps } from '../affiliates/rate.ts'
-import type { ReferralRow } from './rows.ts'
+import { currentRateBps } from '../affiliates/view.ts'
+import type { ReferralRow } from './store.ts'
 import { referrals } from './schema.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { insertStatement } from '../../platform/db/statements.ts'
 import { emit } from '../webhooks/emit.ts'
-import { netCommissionMinor } from './commission.ts'
-import type { CommissionBase } from './commission.ts'
 import { isCreditable } from '../affiliates/credit.ts'
-import { findReferralOfOrder, getReferral } from './find.ts'
+import { findReferralOfOrder, storeReferral, toEventData } from './store.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
 import { isPaidOut, adjustEarned } from './ledger.ts'
-import type { AffiliateRow } from '../affiliates/rows.ts'
+import type { AffiliateRow } from '../affiliates/find.ts'
 import { isAccepted } from './states.ts'
-import { toEventData, storeReferral } from './store-referral.ts'
-
-const insertReferral = insertStatement(referrals)
+import { percentOf } from '../../platform/money.ts'
 
 export type NewReferral = {
   affiliate: AffiliateRow
@@ -38,8 +33,11 @@ export function createReferral(tx: Tx, input: NewReferral, now: number): Referra
   const rateBps = currentRateBps(tx, affiliate)
   const amountMinor = netCommissionMinor({ baseMinor, totalMinor: baseMinor, refundedMinor: 0 }, rateBps)
   const row = { affiliateId: affiliate.id, orderId, visitId, rateBps, amountMinor, currency, note }
-  const id = insertReferral(tx, { ...row, status: 'pending', createdAt: now, updatedAt: now })
-  const referral = getReferral(tx, id)
+  const referral = tx.orm
+    .insert(referrals)
+    .values({ ...row, status: 'pending', createdAt: now, updatedAt: now })
+    .returning()
+    .get()
   emit(tx, 'referral.created', toEventData(referral), now)
   return refusal === undefined ? referral : reject(tx, referral, refusal, now)
 }
@@ -147,4 +145,41 @@ export function restoreCommission(tx: Tx, orderId: number, order: CommissionBase
   const restored = storeReferral(tx, referral, change, now)
   if (wasRefunded && referral.acceptedAt !== null) accept(tx, restored, now)
   else if (isAccepted(referral.status)) adjustEarned(tx, referral, amountMinor, 'refund_failed', now)
+}
+
+/** What a commission is computed from, in minor units. */
+export type CommissionBase = {
+  /** The goods after discounts, without shipping and tax. */
+  baseMinor: number
+  /** What the buyer paid. */
+  totalMinor: number
+  /** The sum of all refunds so far. */
+  refundedMinor: number
+}
+
+/**
+ * The commission on an order after refunds, in minor units: the rate applied to the goods, less the share of the total
+ * that was refunded. Both are rounded half up. The share is computed from the sum of all refunds, so that several refunds
+ * reduce the commission exactly as one refund of their sum, and a full refund reduces it to zero.
+ */
+export function netCommissionMinor(order: CommissionBase, rateBps: number): number {
+  const wholeMinor = percentOf(order.baseMinor, rateBps)
+  if (order.totalMinor === 0) return wholeMinor
+  const total = BigInt(order.totalMinor)
+  const doubledShare = 2n * BigInt(wholeMinor) * BigInt(order.refundedMinor)
+  return wholeMinor - Number((doubledShare + total) / (2n * total))
+}
+
+/**
+ * Recomputes the commission of a pending referral when the goods of its unpaid order cost something else. The rate stays.
+ * Goods that cost nothing reject the referral (`nothing_to_pay`).
+ *
+ * @param baseMinor the goods after discounts, without shipping and tax
+ */
+export function repriceReferral(tx: Tx, orderId: number, baseMinor: number, now: number): void {
+  const referral = findReferralOfOrder(tx, orderId)
+  if (referral?.status !== 'pending') return
+  const amountMinor = netCommissionMinor({ baseMinor, totalMinor: baseMinor, refundedMinor: 0 }, referral.rateBps)
+  const repriced = storeReferral(tx, referral, { amountMinor }, now)
+  if (baseMinor === 0) reject(tx, repriced, 'nothing_to_pay', now)
 }

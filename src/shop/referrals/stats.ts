@@ -1,10 +1,12 @@
-import { sqlList } from '../../platform/db/columns.ts'
+import { and, between, eq, gt, gte, inArray, sql, sum } from 'drizzle-orm'
 import { readSnapshot } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { toDay } from '../../platform/iso-time.ts'
 import { findAffiliateOfUser } from '../affiliates/find.ts'
 import { requireActiveAffiliate } from '../affiliates/gate.ts'
+import { affiliateClicks, affiliates } from '../affiliates/schema.ts'
+import { referralTotals } from './schema.ts'
 import { acceptedStatuses } from './states.ts'
 
 const dayMs = 86_400_000
@@ -25,16 +27,39 @@ export type AffiliateStats = {
   }
 }
 
-const clicksSince = rawStatement<[affiliateId: number, day: string], { day: string; clicks: number }>(
-  'SELECT day, clicks FROM affiliate_clicks WHERE affiliate_id = ? AND day >= ?'
+const { placeholder } = sql
+const clicksSince = statement((orm) =>
+  orm
+    .select({ day: affiliateClicks.day, clicks: affiliateClicks.clicks })
+    .from(affiliateClicks)
+    .where(
+      and(
+        eq(affiliateClicks.affiliateId, placeholder('affiliateId')),
+        gte(affiliateClicks.day, placeholder('firstDay'))
+      )
+    )
+    .prepare()
 )
-const ordersSince = rawStatement<
-  [affiliateId: number, firstDay: number],
-  { dayNumber: number; currency: string; orders: number; amountMinor: number }
->(
-  `SELECT day AS dayNumber, currency, sum(orders) AS orders, sum(amount_minor) AS amountMinor
-   FROM referral_totals WHERE affiliate_id = ? AND day >= ? AND orders > 0 AND status IN (${sqlList(acceptedStatuses)})
-   GROUP BY day, currency ORDER BY currency`
+const isSold = and(gt(referralTotals.orders, 0), inArray(referralTotals.status, acceptedStatuses))
+const sold = {
+  currency: referralTotals.currency,
+  orders: sum(referralTotals.orders).mapWith(Number),
+  amountMinor: sum(referralTotals.amountMinor).mapWith(Number)
+}
+const ordersSince = statement((orm) =>
+  orm
+    .select({ dayNumber: referralTotals.day, ...sold })
+    .from(referralTotals)
+    .where(
+      and(
+        eq(referralTotals.affiliateId, placeholder('affiliateId')),
+        gte(referralTotals.day, placeholder('firstDay')),
+        isSold
+      )
+    )
+    .groupBy(referralTotals.day, referralTotals.currency)
+    .orderBy(referralTotals.currency)
+    .prepare()
 )
 
 /**
@@ -54,20 +79,6 @@ export function getAffiliateStats(db: Db, userId: number, days: number, now: num
 /** What the links of one affiliate led to in one currency; the clicks are in the affiliate's first row. */
 export type AffiliateResult = { code: string; currency: string; clicks: number; orders: number; amountMinor: number }
 
-const clicksWithin = rawStatement<{ from: string; to: string }, { id: number; clicks: number }>(
-  `SELECT affiliate_id AS id, sum(clicks) AS clicks FROM affiliate_clicks
-   WHERE day BETWEEN @from AND @to GROUP BY affiliate_id`
-)
-const ordersWithin = rawStatement<
-  { firstDay: number; lastDay: number },
-  { id: number; currency: string; orders: number; amountMinor: number }
->(
-  `SELECT affiliate_id AS id, currency, sum(orders) AS orders, sum(amount_minor) AS amountMinor FROM referral_totals
-   WHERE day BETWEEN @firstDay AND @lastDay AND orders > 0 AND status IN (${sqlList(acceptedStatuses)})
-   GROUP BY affiliate_id, currency`
-)
-const codes = rawStatement<[], { id: number; code: string }>('SELECT id, code FROM affiliates')
-
 /**
  * What the links of all affiliates led to in some days (YYYY-MM-DD in UTC, both included), as in `getAffiliateStats`: a
  * row for each affiliate and currency, the highest commission first. Affiliates without clicks and orders have none.
@@ -79,21 +90,18 @@ export function affiliateResults(
   { from, to, currency }: { from: string; to: string; currency: string }
 ): AffiliateResult[] {
   return readSnapshot(db, () => {
-    const dayNumbers = { firstDay: Date.parse(from) / dayMs, lastDay: Date.parse(to) / dayMs }
     const codeOf = new Map(
-      codes(db)
+      db.orm
+        .select({ id: affiliates.id, code: affiliates.code })
+        .from(affiliates)
         .all()
         .map(({ id, code }) => [id, code])
     )
-    const clicks = new Map(
-      clicksWithin(db)
-        .all({ from, to })
-        .map((row) => [row.id, row.clicks])
-    )
-    const sold = ordersWithin(db).all(dayNumbers).toSorted(byCommission)
-    const found = new Set(sold.map(({ id }) => id))
+    const clicks = new Map(clicksWithin(db, from, to).map((row) => [row.id, row.clicks]))
+    const orders = ordersWithin(db, Date.parse(from) / dayMs, Date.parse(to) / dayMs).toSorted(byCommission)
+    const found = new Set(orders.map(({ id }) => id))
     const unsold = [...clicks.keys()].filter((id) => !found.has(id))
-    const rows = [...sold, ...unsold.map((id) => ({ id, currency, orders: 0, amountMinor: 0 }))]
+    const rows = [...orders, ...unsold.map((id) => ({ id, currency, orders: 0, amountMinor: 0 }))]
     return rows
       .map(({ id, ...row }) => {
         const taken = clicks.get(id) ?? 0
@@ -102,6 +110,24 @@ export function affiliateResults(
       })
       .toSorted((a, b) => byCommission(a, b) || b.clicks - a.clicks)
   })
+}
+
+function clicksWithin(db: Db, from: string, to: string) {
+  return db.orm
+    .select({ id: affiliateClicks.affiliateId, clicks: sum(affiliateClicks.clicks).mapWith(Number) })
+    .from(affiliateClicks)
+    .where(between(affiliateClicks.day, from, to))
+    .groupBy(affiliateClicks.affiliateId)
+    .all()
+}
+
+function ordersWithin(db: Db, firstDay: number, lastDay: number) {
+  return db.orm
+    .select({ id: referralTotals.affiliateId, ...sold })
+    .from(referralTotals)
+    .where(and(between(referralTotals.day, firstDay, lastDay), isSold))
+    .groupBy(referralTotals.affiliateId, referralTotals.currency)
+    .all()
 }
 
 type Earned = Pick<AffiliateResult, 'orders' | 'amountMinor'>
@@ -119,11 +145,11 @@ function statsOf(db: Db, affiliateId: number, days: number, now: number): Affili
   }))
   const byDay = new Map(counts.map((count) => [count.day, count]))
   // After the clock was set back, there may be rows of days that have not come yet.
-  for (const { day, clicks } of clicksSince(db).all(affiliateId, toDay(first * dayMs))) {
+  for (const { day, clicks } of clicksSince(db).all({ affiliateId, firstDay: toDay(first * dayMs) })) {
     const count = byDay.get(day)
     if (count !== undefined) count.clicks = clicks
   }
-  for (const { dayNumber, currency, orders, amountMinor } of ordersSince(db).all(affiliateId, first)) {
+  for (const { dayNumber, currency, orders, amountMinor } of ordersSince(db).all({ affiliateId, firstDay: first })) {
     const count = counts[dayNumber - first]
     if (count === undefined) continue
     count.orders += orders

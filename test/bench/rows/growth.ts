@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { deriveKeys, loadSecret } from '../../../src/platform/crypto/secrets.ts'
-import { sealCursor } from '../../../src/shop/referrals/cursor.ts'
+import { sealCursor } from '../../../src/shop/referrals/list.ts'
 import type { GeneratedShop, Size } from '../generated-shop.ts'
 import { compare } from '../measure/compare.ts'
 import type { Side } from '../measure/compare.ts'

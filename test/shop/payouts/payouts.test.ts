@@ -1,18 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { acceptAsOperator, rejectAsOperator } from '../../../src/shop/payouts/decide-referral.ts'
-import { payoutsCsv } from '../../../src/shop/payouts/payouts-csv.ts'
-import { planPayouts } from '../../../src/shop/payouts/plan-payouts.ts'
-import { balanceOf } from '../../../src/shop/referrals/balance.ts'
-import { referralsCsv } from '../../../src/shop/referrals/referrals-csv.ts'
-import { entriesOf } from '../../../src/shop/referrals/ledger.ts'
+import { payoutsCsv, planPayouts } from '../../../src/shop/payouts/payouts.ts'
+import { balanceOf, entriesOf } from '../../../src/shop/referrals/ledger.ts'
+import { referralsCsv } from '../../../src/shop/referrals/admin.ts'
 import {
   acceptReferral,
   rejectReferral,
   reopenReferral,
   reduceCommission
 } from '../../../src/shop/referrals/referrals.ts'
-import type { ReferralRow } from '../../../src/shop/referrals/rows.ts'
+import type { ReferralRow } from '../../../src/shop/referrals/store.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
-import { balanceOf, getOwnAffiliate } from '../../../src/shop/referrals/balance.ts'
+import { balanceOf, getOwnAffiliate } from '../../../src/shop/referrals/ledger.ts'
 import { acceptReferral } from '../../../src/shop/referrals/referrals.ts'
 import { toAffiliate } from '../../../src/shop/affiliates/view.ts'
 import { setSetting, switchModule } from '../../../src/shop/settings/settings.ts'

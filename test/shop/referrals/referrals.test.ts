@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Tx } from '../../../src/platform/db/database.ts'
 import { percentOf } from '../../../src/platform/money.ts'
-import { netCommissionMinor } from '../../../src/shop/referrals/commission.ts'
-import { findAffiliateByRef, getAffiliate, listAffiliates } from '../../../src/shop/affiliates/find.ts'
 import {
+  netCommissionMinor,
   acceptReferral,
   createReferral,
   rejectReferral,
   reopenReferral,
   reduceCommission
 } from '../../../src/shop/referrals/referrals.ts'
+import { findAffiliateByRef, getAffiliate, listAffiliates } from '../../../src/shop/affiliates/find.ts'
 import { isSelfReferral } from '../../../src/shop/affiliates/credit.ts'
-import { recordVisit } from '../../../src/shop/affiliates/visits.ts'
+import { recordVisit } from '../../../src/shop/affiliates/clicks.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
-import { repriceReferral } from '../../../src/shop/referrals/reprice.ts'
+import { repriceReferral } from '../../../src/shop/referrals/referrals.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'

@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
-import { acceptReferral, rejectReferral, reopenReferral } from '../../../src/shop/referrals/referrals.ts'
-import { repriceReferral } from '../../../src/shop/referrals/reprice.ts'
+import {
+  acceptReferral,
+  rejectReferral,
+  reopenReferral,
+  repriceReferral
+} from '../../../src/shop/referrals/referrals.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import { wrongTotals } from '../../support/wrong-totals.ts'

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { applyAffiliates } from '../../../src/shop/affiliates/apply-affiliates.ts'
+import { applyAffiliates } from '../../../src/shop/affiliates/create.ts'
 import { createUser } from '../../../src/shop/accounts/create-user.ts'
 import { applyCampaigns, applyPlans } from '../../../src/shop/benefits/plans.ts'
 import { applyCatalogFile } from '../../../src/shop/catalog/apply-catalog.ts'

@@ -1,8 +1,40 @@
-import type { ReferralRow } from './rows.ts'
-import { referrals } from './schema.ts'
 import { eq, sql } from 'drizzle-orm'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/statements.ts'
+import { AppError } from '../../errors.ts'
+import { referrals } from './schema.ts'
+import type { commissionEntries, payouts } from './schema.ts'
+
+export type ReferralRow = typeof referrals.$inferSelect
+export type CommissionEntryRow = typeof commissionEntries.$inferSelect
+export type PayoutRow = typeof payouts.$inferSelect
+
+const byId = statement((orm) =>
+  orm
+    .select()
+    .from(referrals)
+    .where(eq(referrals.id, sql.placeholder('id')))
+    .prepare()
+)
+const byOrder = statement((orm) =>
+  orm
+    .select()
+    .from(referrals)
+    .where(eq(referrals.orderId, sql.placeholder('orderId')))
+    .prepare()
+)
+
+/** Finds the referral of an order. An order has at most one. */
+export function findReferralOfOrder(db: Db, orderId: number): ReferralRow | undefined {
+  return byOrder(db).get({ orderId })
+}
+
+/** Finds a referral by its id. @throws AppError NOT_FOUND */
+export function getReferral(db: Db, id: number): ReferralRow {
+  const referral = byId(db).get({ id })
+  if (referral === undefined) throw new AppError('NOT_FOUND', `Referral ${id} does not exist.`)
+  return referral
+}
 
 const updateReferral = statement((orm) =>
   orm

@@ -1,0 +1,159 @@
+import { AppError, validationFailed } from '../../errors.ts'
+import { write } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { compareKey, codePoints, slugify } from '../../platform/text.ts'
+import { emit } from '../webhooks/emit.ts'
+import { findAffiliateByCode, findAffiliateOfUser } from './find.ts'
+import type { AffiliateRow, AffiliateStatus } from './find.ts'
+import { affiliates } from './schema.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
+import { setPartnerOptIn } from '../accounts/consent.ts'
+import type { UserRow } from '../accounts/rows.ts'
+import { countAccountChange } from '../limits/points.ts'
+import type { Limits } from '../limits/points.ts'
+import { assertModuleOn } from './gate.ts'
+import type { ApplyInput } from './input.ts'
+import { eq } from 'drizzle-orm'
+import { findUserByEmail } from '../accounts/find.ts'
+import type { AffiliateInput } from '../catalog/import/format.ts'
+
+const decisionEvents: Readonly<Record<AffiliateStatus, 'affiliate.approved' | 'affiliate.rejected' | null>> = {
+  pending: null,
+  active: 'affiliate.approved',
+  inactive: null,
+  rejected: 'affiliate.rejected'
+}
+
+export type NewAffiliate = {
+  userId: number
+  code: string
+  status: AffiliateStatus
+  /** Null for the shop's rate. */
+  rateBps: number | null
+  website?: string | null
+  message?: string | null
+}
+
+/**
+ * Creates an affiliate account and emits `affiliate.applied`, and `affiliate.approved` or `affiliate.rejected` if it
+ * starts in that state. Applications, the command line and seeds use this function.
+ *
+ * @throws AppError AFFILIATE_EXISTS when the user has an affiliate account, CONFLICT when another affiliate has the code,
+ *   VALIDATION_FAILED on `code`
+ */
+export function createAffiliate(db: Db, input: NewAffiliate, now: number): AffiliateRow {
+  const code = parseCode(input.code)
+  return write(db, (tx) => {
+    if (findAffiliateOfUser(tx, input.userId) !== undefined) {
+      throw new AppError('AFFILIATE_EXISTS', 'This user already has an affiliate account.')
+    }
+    if (findAffiliateByCode(tx, code) !== undefined) {
+      throw new AppError('CONFLICT', 'Another affiliate already has this code.')
+    }
+    const affiliate = insertAffiliate(tx, { ...input, code }, now)
+    const { id: affiliateId, status } = affiliate
+    emit(tx, 'affiliate.applied', { affiliateId }, now)
+    const decided = decisionEvents[status]
+    if (decided !== null) emit(tx, decided, { affiliateId }, now)
+    return affiliate
+  })
+}
+
+function insertAffiliate(tx: Tx, input: NewAffiliate, now: number): AffiliateRow {
+  const { userId, code, status, rateBps, website = null, message = null } = input
+  const codeKey = compareKey(code)
+  return tx.orm
+    .insert(affiliates)
+    .values({ userId, code, codeKey, status, rateBps, website, message, createdAt: now, updatedAt: now })
+    .returning()
+    .get()
+}
+
+/**
+ * Normalizes an affiliate code to NFC and trims it. A code has 1 to 100 characters, no spaces or control characters, and
+ * not only digits, because digits mean an affiliate's id.
+ *
+ * @throws AppError VALIDATION_FAILED on `code`
+ */
+export function parseCode(text: string): string {
+  const code = text.normalize('NFC').trim()
+  if (code === '' || codePoints(code) > 100 || /[\s\p{C}]/u.test(code) || /^\d+$/.test(code)) {
+    throw validationFailed({ code: ['Must have 1 to 100 characters, no spaces, and not only digits.'] })
+  }
+  return code
+}
+
+/** An unused code for a user: the username in ASCII letters, with a number when another affiliate has that code. */
+export function freeCode(db: Db, username: string): string {
+  const plain = slugify(username).slice(0, 60)
+  const base = plain === '' ? 'partner' : /^\d+$/.test(plain) ? `partner-${plain}` : plain
+  for (let number = 1; ; number += 1) {
+    const code = number === 1 ? base : `${base}-${number}`
+    if (findAffiliateByCode(db, code) === undefined) return code
+  }
+}
+
+/**
+ * Creates a pending affiliate account for a user; an operator decides about it. The answer to the partner opt-in (no if
+ * it was not sent) is stored with its time and in the biography.
+ *
+ * @throws AppError RATE_LIMITED (account_change), AFFILIATE_NOT_FOUND while the module is off, AFFILIATE_EXISTS when the user has an account in any state
+ */
+export async function applyAsAffiliate(
+  shop: Limits,
+  user: UserRow,
+  input: ApplyInput,
+  now: number
+): Promise<AffiliateRow> {
+  await countAccountChange(shop, user.id)
+  return writeWhenFree(shop.db, (tx) => {
+    assertModuleOn(tx)
+    const code = freeCode(tx, user.username)
+    const { website = null, message = null } = input
+    const application = { userId: user.id, code, status: 'pending' as const, rateBps: null, website, message }
+    const affiliate = createAffiliate(tx, application, now)
+    setPartnerOptIn(tx, user.id, input.marketingOptIn ?? false, now)
+    return affiliate
+  })
+}
+
+export type Counts = { created: number; updated: number; unchanged: number }
+
+/**
+ * Creates and updates the affiliates of an import file, matched by code. Other affiliates stay, and the same file again
+ * changes nothing. The status `pending` in the file does not undo an operator's decision. No emails are sent.
+ *
+ * @throws AppError VALIDATION_FAILED on `affiliates.N.user` when the account does not exist or the code belongs to
+ *   another account, and as `createAffiliate`
+ */
+export function applyAffiliates(tx: Tx, entries: readonly AffiliateInput[], now: number): Counts {
+  const counts: Counts = { created: 0, updated: 0, unchanged: 0 }
+  for (const [index, entry] of entries.entries()) counts[applyOne(tx, entry, `affiliates.${index}.user`, now)] += 1
+  return counts
+}
+
+function applyOne(tx: Tx, entry: AffiliateInput, path: string, now: number): keyof Counts {
+  const { code, status, rateBps } = entry
+  const user = findUserByEmail(tx, entry.user)
+  if (user === undefined) throw validationFailed({ [path]: ['No account has this email.'] })
+  const known = findAffiliateByCode(tx, code)
+  if (known === undefined) {
+    createAffiliate(tx, { userId: user.id, code, status, rateBps }, now)
+    return 'created'
+  }
+  if (known.userId !== user.id) throw validationFailed({ [path]: ['The affiliate code belongs to another account.'] })
+  return update(tx, known, { code, rateBps, status: status === 'pending' ? known.status : status }, now)
+}
+
+type Wanted = Pick<AffiliateRow, 'code' | 'rateBps' | 'status'>
+
+function update(tx: Tx, known: AffiliateRow, wanted: Wanted, now: number): keyof Counts {
+  const { code, rateBps, status } = known
+  if (code === wanted.code && rateBps === wanted.rateBps && status === wanted.status) return 'unchanged'
+  tx.orm
+    .update(affiliates)
+    .set({ ...wanted, updatedAt: now })
+    .where(eq(affiliates.id, known.id))
+    .run()
+  return 'updated'
+}

@@ -1,6 +1,0 @@
-import { affiliates } from './schema.ts'
-
-export type AffiliateRow = typeof affiliates.$inferSelect
-export type AffiliateStatus = AffiliateRow['status']
-
-export const affiliateStatuses = affiliates.status.enumValues

@@ -1,0 +1,217 @@
+import { toReferral } from './list.ts'
+import type { ReferralView } from './list.ts'
+import type { CommissionEntryRow, ReferralRow } from './store.ts'
+import { referrals } from './schema.ts'
+import { and, asc, count, desc, eq, gt, inArray, sql, sum } from 'drizzle-orm'
+import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { inParts } from '../../platform/db/in-parts.ts'
+import { getReferral } from './store.ts'
+import { getAffiliateById } from '../affiliates/find.ts'
+import { entriesOf, balanceOf } from './ledger.ts'
+import { affiliates, visits } from '../affiliates/schema.ts'
+import { toCsv, toCsvRows } from '../../platform/csv.ts'
+import type { CsvCell } from '../../platform/csv.ts'
+import { toDecimalText } from '../../platform/money.ts'
+import { getUserById } from '../accounts/find.ts'
+import type { Balance } from './ledger.ts'
+import type { AffiliateRow } from '../affiliates/find.ts'
+import { toAffiliate } from '../affiliates/view.ts'
+import type { AffiliateView } from '../affiliates/view.ts'
+import { acceptedStatuses } from './states.ts'
+
+/** A referral as operators see it (docs/contract.md A8). */
+export type AdminReferral = ReferralView & {
+  affiliateCode: string
+  orderId: number
+  visitId: number
+  /** `plus_address`: the buyer's email is a plus address of the affiliate's own. */
+  note?: NonNullable<ReferralRow['note']>
+}
+export type ReferralFilter = { affiliateId?: number; status?: ReferralRow['status'] }
+
+/** The newest referrals, newest first, of the shop or of one affiliate or status. */
+export function listAdminReferrals(db: Db, filter: ReferralFilter & { limit: number }): AdminReferral[] {
+  const rows = selection(db, filter).orderBy(desc(referrals.id)).limit(filter.limit).all()
+  return rows.map(({ referral, affiliateCode }) => toAdminReferral(referral, affiliateCode))
+}
+
+/** A referral with its affiliate's code and its campaign. */
+export type ExportedReferral = { referral: ReferralRow; affiliateCode: string; campaign: string | null }
+
+/**
+ * All matching referrals, oldest first. They are read while they are used.
+ *
+ * @param view what the list shows of some hundred referrals at once
+ */
+export function allReferrals<T>(
+  db: Db,
+  filter: ReferralFilter,
+  view: (rows: ExportedReferral[]) => readonly T[]
+): Iterable<T> {
+  const next = (last: ExportedReferral | undefined, limit: number): ExportedReferral[] =>
+    selection(db, filter, last?.referral.id).orderBy(asc(referrals.id)).limit(limit).all()
+  return inParts(db, next, view)
+}
+
+function selection(db: Db, filter: ReferralFilter, afterId?: number) {
+  const conditions = [
+    afterId === undefined ? undefined : gt(referrals.id, afterId),
+    filter.affiliateId === undefined ? undefined : eq(referrals.affiliateId, filter.affiliateId),
+    filter.status === undefined ? undefined : eq(referrals.status, filter.status)
+  ]
+  return db.orm
+    .select({ referral: referrals, affiliateCode: affiliates.code, campaign: visits.campaign })
+    .from(referrals)
+    .innerJoin(affiliates, eq(affiliates.id, referrals.affiliateId))
+    .innerJoin(visits, eq(visits.id, referrals.visitId))
+    .where(and(...conditions))
+    .$dynamic()
+}
+
+/**
+ * One referral with its rate, its decision and its ledger entries, oldest first.
+ *
+ * @throws AppError NOT_FOUND
+ */
+export function showReferral(db: Db, id: number) {
+  const row = getReferral(db, id)
+  const { code } = getAffiliateById(db, row.affiliateId)
+  return {
+    referral: {
+      ...toAdminReferral(row, code),
+      rate: row.rateBps / 100,
+      acceptedAt: toIsoOrNull(row.acceptedAt),
+      rejectedFor: row.rejectedFor
+    },
+    entries: entriesOf(db, id).map(toEntry)
+  }
+}
+
+/** A referral for operators; see `AdminReferral`. */
+export function toAdminReferral(row: ReferralRow, affiliateCode: string): AdminReferral {
+  const { id, ...rest } = toReferral(row)
+  const note = row.note === null ? {} : { note: row.note }
+  return { id, affiliateCode, orderId: row.orderId, visitId: row.visitId, ...rest, ...note }
+}
+
+function toEntry({ kind, amountMinor, currency, reason, payoutId, at }: CommissionEntryRow) {
+  return { kind, amountMinor, currency, reason, payoutId, at: toIso(at) }
+}
+
+const columns: Record<string, (row: ExportedReferral) => CsvCell> = {
+  referral: ({ referral }) => referral.id,
+  affiliate: ({ affiliateCode }) => affiliateCode,
+  order: ({ referral }) => referral.orderId,
+  visit: ({ referral }) => referral.visitId,
+  campaign: ({ campaign }) => campaign,
+  status: ({ referral }) => referral.status,
+  amount: ({ referral }) => toDecimalText(referral.amountMinor, referral.currency),
+  currency: ({ referral }) => referral.currency,
+  rate_percent: ({ referral }) => referral.rateBps / 100,
+  rejected_for: ({ referral }) => referral.rejectedFor,
+  created_at: ({ referral }) => toIso(referral.createdAt),
+  accepted_at: ({ referral }) => toIsoOrNull(referral.acceptedAt)
+}
+
+/**
+ * Referrals as CSV, one row each, oldest first. Amounts are in major units.
+ *
+ * @param onRows learns how many rows a part has
+ * @returns the head, and parts of some hundred rows, which are read while they are used
+ */
+export function* referralsCsv(
+  db: Db,
+  filter: ReferralFilter,
+  onRows: (count: number) => void = () => undefined
+): Generator<string, void> {
+  yield toCsv(Object.keys(columns), [])
+  yield* allReferrals(db, filter, (rows) => {
+    onRows(rows.length)
+    return rows.length === 0 ? [] : [toCsvRows(rows.map((row) => Object.values(columns).map((cell) => cell(row))))]
+  })
+}
+
+/** An affiliate as operators see it. */
+export type AdminAffiliate = AffiliateView & {
+  userId: number
+  email: string
+  displayName: string
+  /** Percent; null when the shop's rate applies. */
+  ownRate: number | null
+  website: string | null
+  message: string | null
+  createdAt: string
+}
+
+/** An affiliate for operators, with name and email of the account. */
+export function toAdminAffiliate(db: Db, affiliate: AffiliateRow): AdminAffiliate {
+  const { email, displayName } = getUserById(db, affiliate.userId)
+  const { userId, rateBps, website, message, createdAt } = affiliate
+  return {
+    ...toAffiliate(db, affiliate),
+    userId,
+    email,
+    displayName,
+    ownRate: rateBps === null ? null : rateBps / 100,
+    website,
+    message,
+    createdAt: toIso(createdAt)
+  }
+}
+
+/** One affiliate with the balance, and the visits and conversions in total and by campaign. */
+export function showAffiliate(
+  db: Db,
+  affiliate: AffiliateRow
+): { affiliate: AdminAffiliate; balance: Balance; visits: VisitCounts; campaigns: CampaignCounts[] } {
+  const { total, campaigns } = summariseVisits(db, affiliate.id)
+  const balance = balanceOf(db, affiliate.id)
+  return { affiliate: toAdminAffiliate(db, affiliate), balance, visits: total, campaigns }
+}
+
+export type VisitCounts = {
+  visits: number
+  /** Visits whose referral is accepted, paid out or not. */
+  conversions: number
+  /** Conversions in percent of visits, with two decimals; 0 without visits. */
+  conversionRate: number
+  /** Commissions of the conversions after refunds, in minor units. */
+  earnedMinor: number
+}
+export type CampaignCounts = VisitCounts & { campaign: string | null }
+
+type CountRow = { campaign: string | null; visits: number; conversions: number; earnedMinor: number }
+
+function countByCampaign(db: Db, affiliateId: number): CountRow[] {
+  return db.orm
+    .select({
+      campaign: visits.campaign,
+      visits: count(),
+      conversions: count(referrals.id),
+      earnedMinor: sql`coalesce(${sum(referrals.amountMinor)}, 0)`.mapWith(Number)
+    })
+    .from(visits)
+    .leftJoin(referrals, and(eq(referrals.orderId, visits.orderId), inArray(referrals.status, acceptedStatuses)))
+    .where(eq(visits.affiliateId, affiliateId))
+    .groupBy(visits.campaign)
+    .orderBy(desc(count()), visits.campaign)
+    .all()
+}
+
+/** Visits and conversions of an affiliate, in total and by campaign, most visits first. Campaign null: no campaign. */
+export function summariseVisits(db: Db, affiliateId: number): { total: VisitCounts; campaigns: CampaignCounts[] } {
+  const rows = countByCampaign(db, affiliateId)
+  const sum = (pick: (row: CountRow) => number): number => rows.reduce((total, row) => total + pick(row), 0)
+  const total = toCounts({
+    visits: sum((row) => row.visits),
+    conversions: sum((row) => row.conversions),
+    earnedMinor: sum((row) => row.earnedMinor)
+  })
+  return { total, campaigns: rows.map((row) => ({ campaign: row.campaign, ...toCounts(row) })) }
+}
+
+function toCounts({ visits, conversions, earnedMinor }: Omit<CountRow, 'campaign'>): VisitCounts {
+  const conversionRate = visits === 0 ? 0 : Math.round((conversions * 10_000) / visits) / 100
+  return { visits, conversions, conversionRate, earnedMinor }
+}
