@@ -1,5 +1,6 @@
 import { onCartChange, readCart } from './cart-store.js'
 import { findAll } from './dom.js'
+import './enhance.js'
 import { service } from './service.js'
 
 function showCount() {

@@ -158,7 +158,7 @@ async function accountPage(visit: Visit, outcomes: Outcomes, typedAddress?: Addr
   const outcomeFor = (name: FormName): Outcome =>
     outcomes[name] ?? (notice === undefined || name !== doneName ? {} : { notice })
   const form: FormOf = (name, blank, known) =>
-    formView({ action: name, to: '/account', isQuiet: true, ...blank }, outcomeFor(name), known)
+    formView({ id: name, action: name, to: '/account', isQuiet: true, ...blank }, outcomeFor(name), known)
   return {
     status: Object.values(outcomes)[0]?.status ?? 200,
     template: 'account',

@@ -30,6 +30,7 @@ export type Known = Readonly<Record<string, Value>>
 
 /** A form before anyone used it. `rows` has a list of fields for each line; its button sends `action`. */
 export type Blank = {
+  id?: string
   action: string
   submit: string
   rows: readonly (readonly Field[])[]
