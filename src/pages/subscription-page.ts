@@ -1,9 +1,13 @@
 import { AppError } from '../errors.ts'
 import { endGuestSubscription, guestSubscriptionOf } from '../shop/checkout/guest-subscription.ts'
 import { getOrderByPublicToken } from '../shop/orders/find.ts'
-import { dayFormat } from './day-format.ts'
 import { donePath, orderPage } from './order-page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
+import { sitePage } from './site-page.ts'
+import { dayText } from './storefront/days.ts'
+import { formView } from './storefront/form-view.ts'
+import { sheet } from './storefront/sign-in.ts'
+import { siteOf } from './storefront-settings.ts'
 
 const path = /^\/checkout\/subscription\/([A-Za-z0-9_-]{1,100})$/
 const name = '/checkout/subscription/:token'
@@ -14,21 +18,21 @@ export const subscriptionPages: readonly PageRoute[] = [
   { method: 'POST', path, name, handle: end }
 ]
 
-function ask({ app, param, now }: PageCall): PageReply {
+function ask(call: PageCall): PageReply {
+  const { app, param, now } = call
   const order = getOrderByPublicToken(app.db, param)
   const subscription = guestSubscriptionOf(app, order)
   if (subscription === null || !subscription.canCancel) return { redirect: donePath(order) }
-  const endsAt = Date.parse(subscription.currentPeriodEnd)
-  return {
-    status: 200,
-    template: 'subscription',
-    title: 'End your subscription?',
-    data: {
-      ends: endsAt > now ? dayFormat.format(endsAt) : null,
-      action: `/checkout/subscription/${param}`,
-      back: donePath(order)
-    }
-  }
+  const site = siteOf(app)
+  const { t } = site
+  const { currentPeriodEnd } = subscription
+  const isPaid = Date.parse(currentPeriodEnd) > now
+  const access = isPaid ? t('subscription.access', { day: dayText(currentPeriodEnd, site) }) : t('subscription.now')
+  const text = `${access} ${t('subscription.noCharge')}`
+  const to = `/checkout/subscription/${param}`
+  const form = formView({ action: 'end', submit: t('subscription.yes'), rows: [], to }, {})
+  const links = [{ label: t('subscription.keep'), url: donePath(order) }]
+  return sitePage(call, sheet(200, t('subscription.confirm'), { text, form, links }))
 }
 
 async function end(call: PageCall): Promise<PageReply> {

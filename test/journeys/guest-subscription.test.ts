@@ -43,7 +43,7 @@ it('a guest ends a subscription on the page that the receipt links to, after a c
   expect(await pageOf(guest, `done/${token}`)).toContain(
     `Your subscription renews on 15 January 2027. You can end it at any time. ${link}`
   )
-  expect(await pageOf(guest, `subscription/${token}`)).toContain('until <strong>15 January 2027</strong>')
+  expect(await pageOf(guest, `subscription/${token}`)).toContain('until 15 January 2027')
   expect(atStripe(shop)).toMatchObject({ cancel_at_period_end: false })
   for (const _ of ['once', 'again']) {
     const answer = await guest.form(`${shop.url}/checkout/subscription/${token}`, {})

@@ -197,7 +197,7 @@ const texts = {
   'subscription.end': 'End subscription',
   'subscription.endNamed': 'End subscription {name}',
   'subscription.manage': 'Manage card and invoices',
-  'subscription.confirm': 'End this subscription?',
+  'subscription.confirm': 'End your subscription?',
   'subscription.now': 'It ends now.',
   'subscription.access': 'You keep access until {day}.',
   'subscription.noCharge': 'You will not be charged again.',
