@@ -72,8 +72,7 @@ async function sendRoute(route: StoreRoute, url: URL, req: IncomingMessage, res:
     return void res.writeHead(303, { location, 'cache-control': 'no-store', 'set-cookie': setCookie }).end()
   }
   if ('text' in shown) {
-    const caching = shown.isPrivate === true ? 'no-store' : 'public, max-age=300'
-    return void res.writeHead(200, { 'content-type': shown.type, 'cache-control': caching }).end(shown.text)
+    return void res.writeHead(200, { 'content-type': shown.type, 'cache-control': 'public, max-age=300' }).end(shown.text)
   }
   const scripts = route.script === undefined || isInstead ? [] : [`/assets/${route.script}.js`]
   const data = { ...templateData(shown, site, url.pathname), assets, scripts }

@@ -74,15 +74,6 @@ export function money(amount, currency) {
   return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(amount)
 }
 
-/** A percentage such as `12.5 %`. */
-export function percent(number) {
-  return `${new Intl.NumberFormat(locale, { maximumFractionDigits: 4 }).format(number)} %`
-}
-
-export function minorMoney(amountMinor, currency) {
-  return money(amountMinor / 10 ** Number(decimals), currency)
-}
-
 export function day(iso) {
   const text = new Date(iso).toLocaleDateString(locale, { day: 'numeric', month: 'long', year: 'numeric' })
   return h('time', { datetime: iso }, text)
@@ -91,13 +82,6 @@ export function day(iso) {
 /** A message with links, under the heading of the page. */
 export function message(title, text, ...links) {
   return h('div', { class: 'empty' }, h('h2', {}, title), ...textAndLinks(text, links))
-}
-
-/** Replaces the form of a page and its heading by a message, as the page without script does. */
-export function replaceForm(title, text, ...links) {
-  find('.sheet').replaceChildren(h('h1', {}, title), ...textAndLinks(text, links))
-  document.title = `${title} · ${find('.brand').textContent}`
-  find('main').focus()
 }
 
 function textAndLinks(text, links) {

@@ -92,13 +92,3 @@ function clear(form) {
   form.querySelector('[data-form-error]')?.remove()
   for (const field of form.querySelectorAll('[aria-invalid]')) unmark(field)
 }
-
-/** The path of this site to return to after the login, or the fallback. */
-export function nextPath(fallback) {
-  const next = new URLSearchParams(location.search).get('next') ?? ''
-  if (!next.startsWith('/') || !URL.canParse(next, location.origin)) return fallback
-  // Parsed like a browser does, which drops tabs and reads backslashes as slashes: `/<tab>/evil.example` is another site.
-  const { origin, href } = new URL(next, location.origin)
-  const path = href.slice(origin.length)
-  return origin === location.origin && !path.startsWith('//') ? path : fallback
-}

@@ -55,9 +55,6 @@ export function templateData({ title, data, meta }: ShownPage, site: Site, path:
     isSignedIn: false,
     hasStorefront: true,
     error: null,
-    email: '',
-    values: {},
-    refused: {},
     meta: meta === undefined ? null : metaFacts(meta, site),
     ...data
   }

@@ -101,8 +101,8 @@ export type ShownPage = { status?: number; template: string; title: string; data
 export type Shown =
   | ShownPage
   | { redirect: string; cookies?: string[] }
-  /** `isPrivate` keeps the file out of every cache, because it belongs to one person. */
-  | { text: string; type: string; isPrivate?: true }
+  /** A file, such as a sitemap. */
+  | { text: string; type: string }
 
 /** A page that does not exist. */
 export class PageNotFound extends Error {}
