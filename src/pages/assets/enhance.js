@@ -35,12 +35,12 @@ addEventListener('change', (event) => {
  */
 async function refresh(form, action) {
   const turn = ++newest
-  const sent = new FormData(form)
+  const sent = new URLSearchParams()
+  for (const [name, value] of new FormData(form)) if (typeof value === 'string') sent.append(name, value)
   sent.set('action', action)
-  const body = new URLSearchParams([...sent].map(([name, value]) => [name, String(value)]))
   // A field named action would hide the property.
   const address = form.getAttribute('action') ?? location.href
-  const text = await post(address, body).catch(() => '')
+  const text = await post(address, sent).catch(() => '')
   if (turn !== newest) return
   const next = new DOMParser().parseFromString(text, 'text/html').getElementById(form.id)
   if (next instanceof HTMLFormElement) replace(form, next, sent)
@@ -55,7 +55,7 @@ async function post(address, body) {
 /** Shows another form in the place of one. What was typed since it was sent stays, and so does the focus. */
 function replace(form, next, sent) {
   for (const { name, value, type } of form.elements)
-    if (type !== 'hidden' && type !== 'submit' && sent.has(name) && String(sent.get(name)) !== value) {
+    if (type !== 'hidden' && type !== 'submit' && sent.has(name) && sent.get(name) !== value) {
       const field = next.elements.namedItem(name)
       if (field !== null) field.value = value
     }
