@@ -1,10 +1,11 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { eq, or } from 'drizzle-orm'
 import type { Db } from '../platform/db/database.ts'
+import { personalFields } from '../platform/db/personal.ts'
 import { otherEmailsOf } from '../shop/accounts/messages.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
-import { placedAsGuest } from '../shop/orders/find.ts'
+import { ofPerson } from '../shop/orders/find.ts'
+import { users } from '../shop/accounts/schema.ts'
 import { documentsOfPerson } from '../shop/orders/invoice-order.ts'
 import { orders } from '../shop/orders/schema.ts'
 
@@ -17,22 +18,12 @@ const chunkBytes = 4 * 1024 * 1024
  * their invoices say is left out, because the invoices stay.
  */
 export function personalTexts(db: Db, user: UserRow): string[] {
-  const { email, emailKey, username, displayName, firstName, lastName, biography, billingEmail, billingPhone } = user
-  const bought = db.orm
-    .select({
-      email: orders.email,
-      contact: orders.contact,
-      billingAddress: orders.billingAddress,
-      shippingAddress: orders.shippingAddress,
-      notes: orders.notes
-    })
-    .from(orders)
-    .where(or(eq(orders.userId, user.id), placedAsGuest(emailKey)))
-    .all()
-  const own = [email, emailKey, username, displayName, firstName, lastName, biography, billingEmail, billingPhone]
+  const bought = db.orm.select().from(orders).where(ofPerson(user)).all()
   const { earlier, requested } = otherEmailsOf(db, user.id)
-  const others = [...earlier, ...requested, ...textsIn(user.address)]
-  const found = new Set([...own, ...others, ...bought.flatMap(textsIn)].filter((text) => typeof text === 'string'))
+  const stored = [personalFields(users, user), user.emailKey, ...bought.map((row) => personalFields(orders, row))]
+  const found = new Set(
+    [...earlier, ...requested, ...stored].flatMap(textsIn).filter((text) => typeof text === 'string')
+  )
   const invoiced = documentsOfPerson(db, user)
     .flatMap(({ buyer }) => buyer?.lines ?? [])
     .join('\n')

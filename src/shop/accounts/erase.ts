@@ -1,7 +1,9 @@
 import { mails } from '../mail/schema.ts'
 import { and, eq, ne, or, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
+import { eraseRows } from '../../platform/db/personal.ts'
 import { emit } from '../webhooks/emit.ts'
+import { getUserById } from './find.ts'
 import { keysOf, otherEmailsOf, sentTo } from './messages.ts'
 import type { UserRow } from './rows.ts'
 import { emailTokens, registrationConsents, registrationProfiles, users } from './schema.ts'
@@ -15,63 +17,28 @@ import { endUserSessions } from './sessions.ts'
  */
 export function eraseAccount(tx: Tx, user: UserRow, now: number): UserRow {
   const { id: userId } = user
-  const name = `erased-${userId}`
-  const email = `${name}@erased.invalid`
-  // A registration cannot contain the space, so it cannot occupy the key and block the erasure.
-  const key = `erased ${userId}`
   endUserSessions(tx, userId)
   tx.orm.delete(emailTokens).where(eq(emailTokens.userId, userId)).run()
   tx.orm.delete(registrationProfiles).where(eq(registrationProfiles.userId, userId)).run()
   tx.orm.delete(registrationConsents).where(eq(registrationConsents.userId, userId)).run()
-  eraseMails(tx, user, email)
+  eraseMails(tx, user)
   if (user.status === 'active') emit(tx, 'account.deactivated', { userId }, now)
-  return tx.orm
-    .update(users)
-    .set({ ...nothing, email, emailKey: key, username: name, usernameKey: key, updatedAt: now })
-    .where(eq(users.id, userId))
-    .returning()
-    .get()
-}
-
-/** The columns with personal data. A column that is added to the table must be added here. */
-type Personal = Omit<UserRow, 'id' | 'email' | 'emailKey' | 'username' | 'usernameKey' | 'createdAt' | 'updatedAt'>
-
-const nothing: Personal = {
-  displayName: 'Erased',
-  // This is not the hash of any password.
-  passwordHash: '',
-  status: 'erased',
-  isAdmin: false,
-  emailVerifiedAt: null,
-  verificationPending: false,
-  firstName: null,
-  lastName: null,
-  biography: null,
-  billingEmail: null,
-  billingPhone: null,
-  companyName: null,
-  address: null,
-  marketingOptIn: 'no',
-  marketingOptInAt: null,
-  partnerOptIn: 'no',
-  partnerOptInAt: null
+  eraseRows(tx, users, eq(users.id, userId), { updatedAt: now })
+  return getUserById(tx, userId)
 }
 
 /**
  * Deletes queued emails and removes the addresses of the account from sent ones: its own, those that it had before, and
  * those that it asked for. Of an earlier address, which may be another person's by now, it leaves what is queued.
  */
-function eraseMails(tx: Tx, { id, emailKey }: UserRow, erasedEmail: string): void {
+function eraseMails(tx: Tx, { id, emailKey }: UserRow): void {
   const toAccount = sql`json_extract(${mails.data}, '$.userId') = ${id}`
   const earlier = keysOf(otherEmailsOf(tx, id).earlier).map(sentTo)
   const toEarlier = earlier.length === 0 ? undefined : and(ne(mails.state, 'queued'), or(...earlier))
-  tx.orm
-    .update(mails)
-    .set({ recipient: erasedEmail, lastError: null })
-    .where(or(sentTo(emailKey), toAccount, toEarlier))
-    .run()
+  const found = or(sentTo(emailKey), toAccount, toEarlier)
   tx.orm
     .delete(mails)
-    .where(and(eq(mails.recipient, erasedEmail), eq(mails.state, 'queued')))
+    .where(and(found, eq(mails.state, 'queued')))
     .run()
+  eraseRows(tx, mails, found, { recipient: `erased-${id}@erased.invalid` })
 }

@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { eraseRows } from '../../platform/db/personal.ts'
 import { getUserById } from '../accounts/find.ts'
 import { emit } from '../webhooks/emit.ts'
 import { getAffiliate, findAffiliateOfUser } from './find.ts'
@@ -76,11 +77,5 @@ export function anonymiseAffiliateOf(tx: Tx, userId: number, now: number): void 
   const { id } = affiliate
   if (affiliate.status === 'pending') emit(tx, 'affiliate.rejected', { affiliateId: id }, now)
   const status = statusOfErased[affiliate.status]
-  // Unique: a code that is chosen for an affiliate cannot contain a space (parseCode).
-  const code = `erased ${id}`
-  tx.orm
-    .update(affiliates)
-    .set({ status, code, codeKey: code, website: null, message: null, updatedAt: now })
-    .where(eq(affiliates.id, id))
-    .run()
+  eraseRows(tx, affiliates, eq(affiliates.id, id), { status, updatedAt: now })
 }

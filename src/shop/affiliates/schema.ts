@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { instant, oneOf } from '../../platform/db/columns.ts'
+import { internal, notPersonal, personal } from '../../platform/db/personal.ts'
 import { users } from '../accounts/schema.ts'
 
 export const affiliates = sqliteTable(
@@ -10,15 +11,16 @@ export const affiliates = sqliteTable(
     userId: integer('user_id')
       .notNull()
       .references(() => users.id),
-    code: text('code').notNull(),
-    codeKey: text('code_key').notNull(),
+    /** Unique after an erasure, too: a code that is chosen for an affiliate cannot contain a space (parseCode). */
+    code: personal(text('code').notNull(), sql`'erased ' || id`),
+    codeKey: internal(text('code_key').notNull(), sql`'erased ' || id`),
     status: text('status', { enum: ['pending', 'active', 'inactive', 'rejected'] }).notNull(),
     /** Basis points; null for the shop's `affiliates.rate`. */
     rateBps: integer('rate_bps'),
-    termsVersion: text('terms_version'),
+    termsVersion: notPersonal(text('terms_version')),
     termsAcceptedAt: instant('terms_accepted_at'),
-    website: text('website'),
-    message: text('message'),
+    website: personal(text('website'), null),
+    message: personal(text('message'), null),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull()
   },
@@ -39,7 +41,7 @@ export const visits = sqliteTable(
       .notNull()
       .references(() => affiliates.id),
     orderId: integer('order_id').notNull(),
-    campaign: text('campaign'),
+    campaign: notPersonal(text('campaign')),
     createdAt: instant('created_at').notNull()
   },
   (t) => [uniqueIndex('visits_order').on(t.orderId), index('visits_by_affiliate').on(t.affiliateId, t.campaign)]
@@ -53,7 +55,7 @@ export const affiliateClicks = sqliteTable(
       .notNull()
       .references(() => affiliates.id),
     /** `YYYY-MM-DD` in UTC. */
-    day: text('day').notNull(),
+    day: notPersonal(text('day').notNull()),
     clicks: integer('clicks').notNull()
   },
   (t) => [primaryKey({ columns: [t.affiliateId, t.day] }), check('affiliate_clicks_positive', sql`${t.clicks} > 0`)]

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { bool, instant, minor, oneOf } from '../../platform/db/columns.ts'
+import { notPersonal } from '../../platform/db/personal.ts'
 import { users } from '../accounts/schema.ts'
 import { products } from '../catalog/schema.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
@@ -80,7 +81,7 @@ export const subscriptions = sqliteTable(
      * Stripe's id if Stripe renews it; null for a fixed period. A subscription at Stripe contains all subscription
      * products of its cart, so several rows can have the same id.
      */
-    gatewayId: text('gateway_id'),
+    gatewayId: notPersonal(text('gateway_id')),
     ...source()
   },
   (t) => [
@@ -103,7 +104,7 @@ export const subscriptions = sqliteTable(
 export const gatewaySubscriptions = sqliteTable(
   'gateway_subscriptions',
   {
-    gatewayId: text('gateway_id').primaryKey(),
+    gatewayId: notPersonal(text('gateway_id').primaryKey()),
     orderId: integer('order_id').notNull(),
     /** The end of the paid period. */
     currentPeriodEnd: instant('current_period_end').notNull(),
@@ -114,7 +115,7 @@ export const gatewaySubscriptions = sqliteTable(
     /**
      * The latest failed attempt to charge a renewal that an email reported: the invoice and the number of the attempt.
      */
-    reportedTry: text('reported_try')
+    reportedTry: notPersonal(text('reported_try'))
   },
   (t) => [
     index('gateway_subscriptions_by_order').on(t.orderId),
@@ -129,9 +130,9 @@ export const gatewaySubscriptions = sqliteTable(
 export const subscriptionInvoices = sqliteTable(
   'subscription_invoices',
   {
-    invoiceId: text('invoice_id').primaryKey(),
+    invoiceId: notPersonal(text('invoice_id').primaryKey()),
     orderId: integer('order_id').notNull(),
-    gatewayId: text('gateway_id').notNull(),
+    gatewayId: notPersonal(text('gateway_id').notNull()),
     periodStart: instant('period_start').notNull(),
     periodEnd: instant('period_end').notNull()
   },
@@ -148,7 +149,7 @@ export const enrolments = sqliteTable(
     userId: integer('user_id')
       .notNull()
       .references(() => users.id),
-    course: text('course').notNull(),
+    course: notPersonal(text('course').notNull()),
     startedAt: instant('started_at').notNull(),
     revokedAt: instant('revoked_at'),
     ...source()
@@ -166,7 +167,7 @@ export const downloadPermissions = sqliteTable(
     productId: integer('product_id')
       .notNull()
       .references(() => products.id),
-    file: text('file').notNull(),
+    file: notPersonal(text('file').notNull()),
     startedAt: instant('started_at').notNull(),
     expiresAt: instant('expires_at'),
     revokedAt: instant('revoked_at'),
@@ -184,7 +185,7 @@ export const donations = sqliteTable(
       .references(() => users.id),
     campaignId: integer('campaign_id').references(() => campaigns.id),
     amountMinor: minor('amount_minor').notNull(),
-    currency: text('currency').notNull(),
+    currency: notPersonal(text('currency').notNull()),
     createdAt: instant('created_at').notNull(),
     revokedAt: instant('revoked_at'),
     ...source()

@@ -1,5 +1,6 @@
 import { blob, check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { instant, oneOf } from '../../platform/db/columns.ts'
+import { kept, notPersonal } from '../../platform/db/personal.ts'
 import { orders } from '../orders/schema.ts'
 
 /** The response to each Idempotency-Key, to be repeated byte for byte. */
@@ -7,18 +8,18 @@ export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {
     /** `session:<hash>`, or `address:<key>` for a guest. */
-    scope: text('scope').notNull(),
-    key: text('key').notNull(),
-    fingerprint: text('fingerprint').notNull(),
+    scope: notPersonal(text('scope').notNull()),
+    key: notPersonal(text('key').notNull()),
+    fingerprint: notPersonal(text('fingerprint').notNull()),
     /** A hash of the body alone, which finds a guest's key from another address. Null in rows of older versions. */
-    bodyFingerprint: text('body_fingerprint'),
+    bodyFingerprint: notPersonal(text('body_fingerprint')),
     state: text('state', { enum: ['running', 'answered'] }).notNull(),
     /** The process and request that use the key, so that the key of a process that died is free again. */
-    owner: text('owner').notNull(),
+    owner: notPersonal(text('owner').notNull()),
     orderId: integer('order_id').references(() => orders.id),
     status: integer('status'),
-    body: blob('body', { mode: 'buffer' }),
-    setCookies: text('set_cookies'),
+    body: kept(blob('body', { mode: 'buffer' }), 'The row expires after a day.'),
+    setCookies: kept(text('set_cookies'), 'The row expires after a day.'),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull()
   },

@@ -3,6 +3,7 @@ import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { personalFields } from '../../platform/db/personal.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { toMajor } from '../../platform/money.ts'
 import { emailKey } from '../../platform/email-key.ts'
@@ -10,7 +11,7 @@ import { parseCursor, toCursor } from '../../platform/page-cursor.ts'
 import { compareKey } from '../../platform/text.ts'
 import { findUserByEmail, getUser } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
-import { couponsOf, getOrder, historyOf, placedAsGuest } from '../orders/find.ts'
+import { couponsOf, getOrder, historyOf, ofPerson } from '../orders/find.ts'
 import { findOrderView } from '../orders/view.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { orders } from '../orders/schema.ts'
@@ -120,18 +121,14 @@ const buyerText = sql`compare_key(concat_ws(' | ', ${orders.email}, ${nameIn(ord
  * Every order of a person with everything that is stored about it, newest first: those of the account, and the guest
  * orders with its email. Only a verified email proves that the guest orders are the same person's.
  */
-export function listOrdersOfPerson(
-  db: Db,
-  { id, emailKey, emailVerifiedAt }: Pick<UserRow, 'id' | 'emailKey' | 'emailVerifiedAt'>
-): OrderRecord[] {
-  const ofAccount = eq(orders.userId, id)
+export function listOrdersOfPerson(db: Db, user: Pick<UserRow, 'id' | 'emailKey' | 'emailVerifiedAt'>): OrderRecord[] {
   const rows = db.orm
     .select()
     .from(orders)
-    .where(emailVerifiedAt === null ? ofAccount : or(ofAccount, placedAsGuest(emailKey)))
+    .where(user.emailVerifiedAt === null ? eq(orders.userId, user.id) : ofPerson(user))
     .orderBy(desc(orders.createdAt), desc(orders.id))
     .all()
-  return rows.map((row) => toRecord(db, row))
+  return rows.map((row) => ({ ...personalFields(orders, row), ...toRecord(db, row) }))
 }
 
 function toAdminOrder(db: Db, order: OrderRow): AdminOrder {

@@ -1,10 +1,12 @@
 import { desc, eq, getTableColumns, or, sql } from 'drizzle-orm'
 import { toIso } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { personalFields } from '../../platform/db/personal.ts'
 import { keysOf, otherEmailsOf, sentTo } from '../accounts/messages.ts'
 import type { UserRow } from '../accounts/rows.ts'
-import { sessions } from '../accounts/schema.ts'
+import { sessions, users } from '../accounts/schema.ts'
 import { toAccountRecord, toUser } from '../accounts/view.ts'
+import { affiliates } from '../affiliates/schema.ts'
 import { findAffiliateOfUser } from '../affiliates/find.ts'
 import { toAffiliate } from '../affiliates/view.ts'
 import { benefitsAsJson } from '../benefits/list-benefits.ts'
@@ -26,7 +28,7 @@ export function exportPerson(db: Db, user: UserRow, now: number) {
   return {
     exportedAt: toIso(now),
     user: toUser(user, rolesOf(db, user), { billing: true }),
-    account: toAccountRecord(db, user),
+    account: accountOf(db, user),
     sessions: sessionsOf(db, user.id),
     earlierEmails: otherEmailsOf(db, user.id).earlier,
     messages: messagesTo(db, user, new Set(orders.map((order) => order.id))),
@@ -37,6 +39,16 @@ export function exportPerson(db: Db, user: UserRow, now: number) {
     benefits: benefitsAsJson(db, user.id, now),
     affiliate: affiliateOf(db, user.id)
   }
+}
+
+/** The account's own record. It also has the personal columns that neither the record nor the public user shows. */
+function accountOf(db: Db, user: UserRow) {
+  const record = toAccountRecord(db, user)
+  const shown = { ...toUser(user, [], { billing: true }), ...record.coreProfile, ...record }
+  const further = Object.entries(personalFields(users, user)).filter(
+    ([name, value]) => value !== null && !(name in shown)
+  )
+  return { ...Object.fromEntries(further), ...record }
 }
 
 function sessionsOf(db: Db, userId: number) {
@@ -77,6 +89,9 @@ function messagesTo(db: Db, { id, emailKey }: UserRow, orderIds: ReadonlySet<unk
 function affiliateOf(db: Db, userId: number) {
   const affiliate = findAffiliateOfUser(db, userId)
   if (affiliate === undefined) return null
-  const { website, message } = affiliate
-  return { ...toAffiliate(db, affiliate), website, message, balance: balanceOf(db, affiliate.id) }
+  return {
+    ...personalFields(affiliates, affiliate),
+    ...toAffiliate(db, affiliate),
+    balance: balanceOf(db, affiliate.id)
+  }
 }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { instant, json, minor, oneOf } from '../../platform/db/columns.ts'
+import { kept, notPersonal } from '../../platform/db/personal.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 import type { InvoiceBuyer, InvoiceDocument } from './document.ts'
 
@@ -15,14 +16,14 @@ export const invoices = sqliteTable(
     year: integer('year').notNull(),
     sequence: integer('sequence').notNull(),
     /** As printed: prefix, year and sequence. */
-    number: text('number').notNull(),
+    number: notPersonal(text('number').notNull()),
     /** The day of issue in the time zone of the shop, as YYYY-MM-DD. */
-    date: text('date').notNull(),
-    currency: text('currency').notNull(),
+    date: notPersonal(text('date').notNull()),
+    currency: notPersonal(text('currency').notNull()),
     totalMinor: minor('total_minor').notNull(),
     /** Null after an erased buyer's documents have passed the time that the law requires. */
-    buyer: json<InvoiceBuyer>('buyer'),
-    document: json<InvoiceDocument>('document').notNull(),
+    buyer: kept(json<InvoiceBuyer>('buyer'), 'Accounting law; the clean-up removes it when its time is over.'),
+    document: notPersonal(json<InvoiceDocument>('document').notNull()),
     issuedAt: instant('issued_at').notNull()
   },
   (t) => [

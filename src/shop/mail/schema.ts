@@ -1,5 +1,6 @@
 import { check, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { instant, json, oneOf } from '../../platform/db/columns.ts'
+import { internal, notPersonal } from '../../platform/db/personal.ts'
 import { events } from '../events/schema.ts'
 
 /**
@@ -11,15 +12,15 @@ export const mails = sqliteTable(
   {
     id: integer('id').primaryKey({ autoIncrement: true }),
     eventId: integer('event_id').references(() => events.id),
-    template: text('template').notNull(),
-    recipient: text('recipient').notNull(),
-    data: json<Record<string, unknown>>('data').notNull(),
+    template: notPersonal(text('template').notNull()),
+    recipient: internal(text('recipient').notNull(), 'erased@erased.invalid'),
+    data: notPersonal(json<Record<string, unknown>>('data').notNull()),
     state: text('state', { enum: ['queued', 'sent', 'failed'] }).notNull(),
     attempts: integer('attempts').notNull().default(0),
     nextAttemptAt: instant('next_attempt_at').notNull(),
     createdAt: instant('created_at').notNull(),
     sentAt: instant('sent_at'),
-    lastError: text('last_error')
+    lastError: internal(text('last_error'), null)
   },
   (t) => [index('mails_due').on(t.state, t.nextAttemptAt), check('mails_state', oneOf(t.state))]
 )

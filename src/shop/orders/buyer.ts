@@ -1,7 +1,8 @@
-import { and, eq, inArray, like, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, inArray, like, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { sqlList } from '../../platform/db/columns.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { eraseRows } from '../../platform/db/personal.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { emailKey } from '../../platform/email-key.ts'
 import { findUserById } from '../accounts/find.ts'
@@ -79,7 +80,7 @@ const released = sqlList(releasedStatuses)
 // The condition on personal data is written as in the partial index, otherwise SQLite does not use it.
 const unpaidGuests = rawStatement<{ before: number; limit: number }, { id: number }>(`
   SELECT id FROM orders
-  WHERE ${unpaidGuestWithData} AND created_at < @before AND updated_at < @before AND status IN (${released})
+  WHERE ${unpaidGuestWithData(getTableColumns(orders))} AND created_at < @before AND updated_at < @before AND status IN (${released})
   ORDER BY created_at LIMIT @limit`)
 
 /**
@@ -112,17 +113,5 @@ function anonymise(tx: Tx, whose: SQL | undefined, customerKey: string | null): 
     .set({ customerKey })
     .where(and(like(orderCoupons.customerKey, 'email:%'), inArray(orderCoupons.orderId, ids)))
     .run()
-  tx.orm
-    .update(orders)
-    .set({
-      email: null,
-      emailKey: null,
-      contact: {},
-      billingAddress: null,
-      shippingAddress: null,
-      notes: null,
-      vatId: null
-    })
-    .where(whose)
-    .run()
+  eraseRows(tx, orders, whose)
 }

@@ -1,8 +1,9 @@
-import { and, asc, count, desc, eq, gt, gte, isNotNull, isNull, lt, notInArray, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, isNotNull, isNull, lt, notInArray, or, sql } from 'drizzle-orm'
 import type { Placeholder, SQL } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/statements.ts'
+import type { UserRow } from '../accounts/rows.ts'
 import { orderAttributions, orderCoupons, orderHistory, orderItems, orders } from './schema.ts'
 import { releasedStatuses } from './states.ts'
 
@@ -98,6 +99,11 @@ export function hasPaidRenewal(db: Db, orderId: number): boolean {
 /** Matches the guest orders with an email that do not belong to an account. */
 export function placedAsGuest(emailKey: string | Placeholder): SQL | undefined {
   return and(eq(orders.emailKey, emailKey), isNull(orders.userId))
+}
+
+/** Matches the orders of an account and the guest orders with its email. */
+export function ofPerson({ id, emailKey }: Pick<UserRow, 'id' | 'emailKey'>): SQL | undefined {
+  return or(eq(orders.userId, id), placedAsGuest(emailKey))
 }
 
 /** The number of guest orders with an email. */

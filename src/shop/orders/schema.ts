@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
+import type { AnySQLiteColumn, SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
+import { hasPersonalData, internal, kept, notPersonal, personal } from '../../platform/db/personal.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 import { users } from '../accounts/schema.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
@@ -14,26 +15,22 @@ import type { ChosenMethod } from '../shipping/input.ts'
 import { orderStatuses } from './states.ts'
 import { strategyNames } from './strategies.ts'
 
-/** The SQL condition of an order without an account that was never paid and still has personal data. */
-export const unpaidGuestWithData = `user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' \
-OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL)`
-
 export const orders = sqliteTable(
   'orders',
   {
     id: integer('id').primaryKey({ autoIncrement: true }),
     /** Null for a guest's order until an account with the same, verified email claims it. */
     userId: integer('user_id').references(() => users.id),
-    email: text('email'),
-    emailKey: text('email_key'),
+    email: personal(text('email'), null),
+    emailKey: internal(text('email_key'), null),
     status: text('status', { enum: orderStatuses }).notNull(),
-    currency: text('currency').notNull(),
+    currency: notPersonal(text('currency').notNull()),
     /** The sum of the lines before discounts. */
     subtotalMinor: minor('subtotal_minor').notNull(),
     discountMinor: minor('discount_minor').notNull(),
     /** What the buyer pays for shipping, and how it is shipped. Both stay when the shop's shipping methods change. */
     shippingMinor: minor('shipping_minor').notNull().default(0),
-    shippingMethod: json<ChosenMethod>('shipping_method'),
+    shippingMethod: notPersonal(json<ChosenMethod>('shipping_method')),
     /** With reverse charge: what the shipping costs with the tax that the buyer does not pay. */
     listShippingMinor: minor('list_shipping_minor'),
     /** The tax of the goods and of the shipping. If `taxIncluded`, the other amounts include it. */
@@ -41,21 +38,22 @@ export const orders = sqliteTable(
     /** The part of the tax that is on the goods. The rest is on the shipping. */
     goodsTaxMinor: minor('goods_tax_minor').notNull().default(0),
     taxIncluded: bool('tax_included').notNull().default(true),
-    /** The VAT id of a business buyer, and whether the buyer owes the tax instead of the shop. */
-    vatId: text('vat_id'),
+    /** Whether the business buyer owes the tax instead of the shop. */
     reverseCharge: bool('reverse_charge').notNull().default(false),
     /** What the buyer pays. */
     totalMinor: minor('total_minor').notNull(),
     refundedMinor: minor('refunded_minor').notNull().default(0),
     strategy: text('strategy', { enum: strategyNames }).notNull(),
-    contact: json<OrderContact>('contact').notNull(),
-    billingAddress: json<Address>('billing_address'),
-    shippingAddress: json<Address>('shipping_address'),
-    notes: text('notes'),
-    returnUrl: text('return_url'),
-    cancelUrl: text('cancel_url'),
+    contact: personal(json<OrderContact>('contact').notNull(), {}),
+    billingAddress: personal(json<Address>('billing_address'), null),
+    shippingAddress: personal(json<Address>('shipping_address'), null),
+    notes: personal(text('notes'), null),
+    /** The VAT id of a business buyer. */
+    vatId: personal(text('vat_id'), null),
+    returnUrl: notPersonal(text('return_url')),
+    cancelUrl: notPersonal(text('cancel_url')),
     /** Identifies the order in the addresses of its hosted pages. */
-    publicToken: text('public_token').notNull(),
+    publicToken: notPersonal(text('public_token').notNull()),
     /** The end of a pending order's hold on stock and coupons. */
     holdEndsAt: instant('hold_ends_at'),
     /** For a subscription's renewal: the order that started the subscription. */
@@ -89,7 +87,9 @@ export const orders = sqliteTable(
       )
       .where(sql`paid_at IS NOT NULL`),
     index('orders_by_time').on(t.createdAt, t.id),
-    index('orders_unpaid_guests').on(t.createdAt).where(sql.raw(unpaidGuestWithData)),
+    index('orders_unpaid_guests')
+      .on(t.createdAt)
+      .where(sql.raw(unpaidGuestWithData(t))),
     index('orders_held')
       .on(t.holdEndsAt)
       .where(sql`status = 'pending'`),
@@ -109,6 +109,11 @@ export const orders = sqliteTable(
   ]
 )
 
+/** The SQL condition of an order without an account that was never paid and still has personal data. */
+export function unpaidGuestWithData(columns: Readonly<Record<string, SQLiteColumn>>): string {
+  return `user_id IS NULL AND paid_at IS NULL AND (${hasPersonalData(columns)})`
+}
+
 export const orderItems = sqliteTable(
   'order_items',
   {
@@ -120,9 +125,9 @@ export const orderItems = sqliteTable(
       .notNull()
       .references(() => products.id),
     variationId: integer('variation_id').references(() => variations.id),
-    name: text('name').notNull(),
+    name: notPersonal(text('name').notNull()),
     /** The variation's SKU at the time of the order; null for a product without variations. */
-    sku: text('sku'),
+    sku: notPersonal(text('sku')),
     quantity: integer('quantity').notNull(),
     unitPriceMinor: minor('unit_price_minor').notNull(),
     /** With reverse charge: the price with the tax that the buyer does not pay. */
@@ -134,7 +139,7 @@ export const orderItems = sqliteTable(
     type: text('type', { enum: productTypes }).notNull(),
     taxClass: text('tax_class', { enum: taxClasses }).notNull().default('standard'),
     weightGrams: integer('weight_grams'),
-    grants: json<readonly GrantSpec[]>('grants').notNull(),
+    grants: notPersonal(json<readonly GrantSpec[]>('grants').notNull()),
     /** Units that this line currently takes from the product's stock. */
     stockTaken: integer('stock_taken').notNull()
   },
@@ -159,9 +164,9 @@ export const orderTaxes = sqliteTable(
     orderId: integer('order_id')
       .notNull()
       .references(() => orders.id),
-    name: text('name').notNull(),
-    country: text('country').notNull(),
-    region: text('region').notNull(),
+    name: notPersonal(text('name').notNull()),
+    country: notPersonal(text('country').notNull()),
+    region: notPersonal(text('region').notNull()),
     rateMillionths: integer('rate_millionths').notNull(),
     /** What is taxed, without the tax. */
     baseMinor: minor('base_minor').notNull(),
@@ -181,12 +186,12 @@ export const orderHolders = sqliteTable(
     orderId: integer('order_id')
       .primaryKey()
       .references(() => orders.id),
-    buyer: text('buyer').notNull(),
+    buyer: kept(text('buyer').notNull(), 'A keyed hash; the row is deleted when the order is over.'),
     /** A keyed hash of what the checkout asked for. Null in rows of older versions. */
-    cartKey: text('cart_key'),
+    cartKey: kept(text('cart_key'), 'A keyed hash; the row is deleted when the order is over.'),
     isGuest: bool('is_guest').notNull(),
     /** A keyed hash of the client address. */
-    addressKey: text('address_key').notNull()
+    addressKey: kept(text('address_key').notNull(), 'A keyed hash; the row is deleted when the order is over.')
   },
   (t) => [index('order_holders_by_buyer').on(t.buyer), index('order_holders_by_address').on(t.addressKey)]
 )
@@ -200,19 +205,19 @@ export const orderAttributions = sqliteTable(
       .references(() => orders.id),
     affiliateId: integer('affiliate_id').references(() => affiliates.id),
     visitId: integer('visit_id').references(() => visits.id),
-    affiliateRef: text('affiliate_ref').notNull(),
-    affiliateCampaign: text('affiliate_campaign').notNull(),
+    affiliateRef: notPersonal(text('affiliate_ref').notNull()),
+    affiliateCampaign: notPersonal(text('affiliate_campaign').notNull()),
     sourceType: text('source_type', { enum: ['referral', 'utm', 'typein'] }).notNull(),
-    utmSource: text('utm_source'),
-    utmMedium: text('utm_medium'),
-    utmCampaign: text('utm_campaign'),
-    utmContent: text('utm_content'),
-    marketingUtmSource: text('marketing_utm_source'),
-    marketingUtmMedium: text('marketing_utm_medium'),
-    marketingUtmCampaign: text('marketing_utm_campaign'),
-    marketingUtmContent: text('marketing_utm_content'),
+    utmSource: notPersonal(text('utm_source')),
+    utmMedium: notPersonal(text('utm_medium')),
+    utmCampaign: notPersonal(text('utm_campaign')),
+    utmContent: notPersonal(text('utm_content')),
+    marketingUtmSource: notPersonal(text('marketing_utm_source')),
+    marketingUtmMedium: notPersonal(text('marketing_utm_medium')),
+    marketingUtmCampaign: notPersonal(text('marketing_utm_campaign')),
+    marketingUtmContent: notPersonal(text('marketing_utm_content')),
     /** The ref of the request, and whether it was credited, for `orders explain`. */
-    refSent: text('ref_sent'),
+    refSent: notPersonal(text('ref_sent')),
     refOutcome: text('ref_outcome', {
       enum: ['none', 'credited', 'unknown', 'not_active', 'self', 'module_off']
     }).notNull()
@@ -234,10 +239,10 @@ export const orderCoupons = sqliteTable(
     couponId: integer('coupon_id')
       .notNull()
       .references(() => coupons.id),
-    code: text('code').notNull(),
+    code: notPersonal(text('code').notNull()),
     discountMinor: minor('discount_minor').notNull(),
     /** The customer for the limit per customer: `user:7`, `email:a@b.example`, or null while the buyer is unknown. */
-    customerKey: text('customer_key'),
+    customerKey: internal(text('customer_key'), null),
     /** 1 while the order counts as a use of the coupon. */
     counted: integer('counted').notNull()
   },
@@ -259,8 +264,8 @@ export const orderHistory = sqliteTable(
       .references(() => orders.id),
     from: text('from_status', { enum: orderStatuses }),
     to: text('to_status', { enum: orderStatuses }).notNull(),
-    by: text('by').notNull(),
-    reason: text('reason').notNull(),
+    by: notPersonal(text('by').notNull()),
+    reason: notPersonal(text('reason').notNull()),
     at: instant('at').notNull()
   },
   (t) => [index('order_history_by_order').on(t.orderId, t.id)]

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
+import { deletedWithPerson, notPersonal } from '../../platform/db/personal.ts'
 import { users } from '../accounts/schema.ts'
 import { orders } from '../orders/schema.ts'
 
@@ -19,22 +20,22 @@ export const paymentAttempts = sqliteTable(
     /** `invoice`: the gateway collected another period of a subscription by itself. */
     kind: text('kind', { enum: ['checkout_session', 'payment_intent', 'invoice', 'manual', 'none'] }).notNull(),
     /** Random. The gateway's metadata carries it, which proves that an object belongs to this attempt. */
-    token: text('token').notNull(),
-    createKey: text('create_key').notNull(),
-    confirmKey: text('confirm_key').notNull(),
+    token: notPersonal(text('token').notNull()),
+    createKey: notPersonal(text('create_key').notNull()),
+    confirmKey: notPersonal(text('confirm_key').notNull()),
     amountMinor: minor('amount_minor').notNull(),
-    currency: text('currency').notNull(),
+    currency: notPersonal(text('currency').notNull()),
     livemode: bool('livemode').notNull(),
     /** The id of the Checkout Session, PaymentIntent or Invoice, once known. */
-    objectId: text('object_id'),
-    paymentIntentId: text('payment_intent_id'),
-    url: text('url'),
+    objectId: notPersonal(text('object_id')),
+    paymentIntentId: notPersonal(text('payment_intent_id')),
+    url: notPersonal(text('url')),
     /** The status in the gateway's own vocabulary. */
-    gatewayStatus: text('gateway_status'),
+    gatewayStatus: notPersonal(text('gateway_status')),
     /** Null until it is final. */
     outcome: text('outcome', { enum: ['paid', 'failed', 'expired', 'abandoned'] }),
     /** The coupon at Stripe that carries the order's discount; null when there is none or it was deleted again. */
-    discountCouponId: text('discount_coupon_id'),
+    discountCouponId: notPersonal(text('discount_coupon_id')),
     expiresAt: instant('expires_at'),
     settledAt: instant('settled_at'),
     createdAt: instant('created_at').notNull(),
@@ -60,28 +61,30 @@ export const paymentAttempts = sqliteTable(
 )
 
 /** One customer at Stripe for each account. The row is committed before Stripe is asked, so two checkouts make one. */
-export const gatewayCustomers = sqliteTable(
-  'gateway_customers',
-  {
-    userId: integer('user_id')
-      .notNull()
-      .references(() => users.id),
-    gateway: text('gateway', { enum: ['stripe', 'sandbox'] }).notNull(),
-    livemode: bool('livemode').notNull(),
-    /** Null until Stripe has answered. */
-    customerId: text('customer_id'),
-    createKey: text('create_key').notNull(),
-    /** The email that the customer is created with. */
-    email: text('email').notNull(),
-    /** A hash of the email, name, phone and addresses that Stripe has; null before the first update. */
-    details: text('details'),
-    createdAt: instant('created_at').notNull()
-  },
-  (t) => [
-    primaryKey({ columns: [t.userId, t.gateway, t.livemode] }),
-    check('gateway_customers_gateway', oneOf(t.gateway)),
-    check('gateway_customers_livemode', sql`${t.livemode} IN (0, 1)`)
-  ]
+export const gatewayCustomers = deletedWithPerson(
+  sqliteTable(
+    'gateway_customers',
+    {
+      userId: integer('user_id')
+        .notNull()
+        .references(() => users.id),
+      gateway: text('gateway', { enum: ['stripe', 'sandbox'] }).notNull(),
+      livemode: bool('livemode').notNull(),
+      /** Null until Stripe has answered. */
+      customerId: text('customer_id'),
+      createKey: text('create_key').notNull(),
+      /** The email that the customer is created with. */
+      email: text('email').notNull(),
+      /** A hash of the email, name, phone and addresses that Stripe has; null before the first update. */
+      details: text('details'),
+      createdAt: instant('created_at').notNull()
+    },
+    (t) => [
+      primaryKey({ columns: [t.userId, t.gateway, t.livemode] }),
+      check('gateway_customers_gateway', oneOf(t.gateway)),
+      check('gateway_customers_livemode', sql`${t.livemode} IN (0, 1)`)
+    ]
+  )
 )
 
 export const refunds = sqliteTable(
@@ -93,12 +96,12 @@ export const refunds = sqliteTable(
       .references(() => orders.id),
     attemptId: integer('attempt_id').references(() => paymentAttempts.id),
     amountMinor: minor('amount_minor').notNull(),
-    currency: text('currency').notNull(),
-    gatewayKey: text('gateway_key').notNull(),
-    gatewayRefundId: text('gateway_refund_id'),
+    currency: notPersonal(text('currency').notNull()),
+    gatewayKey: notPersonal(text('gateway_key').notNull()),
+    gatewayRefundId: notPersonal(text('gateway_refund_id')),
     state: text('state', { enum: ['requested', 'done', 'failed'] }).notNull(),
-    by: text('by').notNull(),
-    reason: text('reason').notNull(),
+    by: notPersonal(text('by').notNull()),
+    reason: notPersonal(text('reason').notNull()),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull()
   },
@@ -131,9 +134,9 @@ export const paymentWarnings = sqliteTable(
   {
     id: integer('id').primaryKey({ autoIncrement: true }),
     orderId: integer('order_id').references(() => orders.id),
-    kind: text('kind').notNull(),
-    objectId: text('object_id').notNull(),
-    message: text('message').notNull(),
+    kind: notPersonal(text('kind').notNull()),
+    objectId: notPersonal(text('object_id').notNull()),
+    message: notPersonal(text('message').notNull()),
     createdAt: instant('created_at').notNull(),
     resolvedAt: instant('resolved_at')
   },

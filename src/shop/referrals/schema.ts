@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { instant, minor, oneOf } from '../../platform/db/columns.ts'
+import { kept, notPersonal } from '../../platform/db/personal.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 import { referralStatuses } from './states.ts'
@@ -14,8 +15,8 @@ export const payouts = sqliteTable(
       .notNull()
       .references(() => affiliates.id),
     amountMinor: minor('amount_minor').notNull(),
-    currency: text('currency').notNull(),
-    reference: text('reference'),
+    currency: notPersonal(text('currency').notNull()),
+    reference: kept(text('reference'), 'Accounting: a payout was made.'),
     createdAt: instant('created_at').notNull()
   },
   (t) => [index('payouts_by_affiliate').on(t.affiliateId, t.id), check('payouts_amount', sql`${t.amountMinor} > 0`)]
@@ -37,8 +38,8 @@ export const referrals = sqliteTable(
     rateBps: integer('rate_bps').notNull(),
     /** Commission after refunds. For an accepted referral, the sum of its ledger entries `earned` and `taken_back`. */
     amountMinor: minor('amount_minor').notNull(),
-    currency: text('currency').notNull(),
-    rejectedFor: text('rejected_for'),
+    currency: notPersonal(text('currency').notNull()),
+    rejectedFor: notPersonal(text('rejected_for')),
     /** What an operator should look at before accepting or paying; `plus_address`: see isPlusAddressOf. */
     note: text('note', { enum: ['plus_address'] }),
     acceptedAt: instant('accepted_at'),
@@ -68,8 +69,8 @@ export const commissionEntries = sqliteTable(
     payoutId: integer('payout_id').references(() => payouts.id),
     kind: text('kind', { enum: entryKinds }).notNull(),
     amountMinor: minor('amount_minor').notNull(),
-    currency: text('currency').notNull(),
-    reason: text('reason').notNull(),
+    currency: notPersonal(text('currency').notNull()),
+    reason: notPersonal(text('reason').notNull()),
     at: instant('at').notNull()
   },
   (t) => [
@@ -90,7 +91,7 @@ export const referralTotals = sqliteTable(
       .references(() => affiliates.id),
     /** The day of `created_at` in UTC, as the number of days since 1970. */
     day: integer('day').notNull(),
-    currency: text('currency').notNull(),
+    currency: notPersonal(text('currency').notNull()),
     status: text('status', { enum: referralStatuses }).notNull(),
     orders: integer('orders').notNull(),
     amountMinor: minor('amount_minor').notNull()
@@ -105,7 +106,7 @@ export const commissionTotals = sqliteTable(
     affiliateId: integer('affiliate_id')
       .notNull()
       .references(() => affiliates.id),
-    currency: text('currency').notNull(),
+    currency: notPersonal(text('currency').notNull()),
     kind: text('kind', { enum: entryKinds }).notNull(),
     amountMinor: minor('amount_minor').notNull()
   },

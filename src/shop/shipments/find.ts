@@ -1,9 +1,10 @@
-import { asc, eq, inArray, or, sum } from 'drizzle-orm'
+import { asc, eq, inArray, sum } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { eraseRows } from '../../platform/db/personal.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { isShipped } from '../catalog/product-types.ts'
-import { itemsOf, placedAsGuest } from '../orders/find.ts'
+import { itemsOf, ofPerson } from '../orders/find.ts'
 import { orders } from '../orders/schema.ts'
 import { shipmentItems, shipments } from './schema.ts'
 
@@ -83,8 +84,7 @@ export function listShipments(db: Db, orderId: number): ShipmentView[] {
  * Removes the tracking numbers of an account's orders and of the guest orders with its email: the carrier's page can show
  * an address. It finds the guest orders by their email, so it runs before the orders lose it.
  */
-export function forgetTracking(tx: Tx, { id: userId, emailKey }: Pick<UserRow, 'id' | 'emailKey'>): void {
-  const theirs = or(eq(orders.userId, userId), placedAsGuest(emailKey))
-  const orderIds = tx.orm.select({ id: orders.id }).from(orders).where(theirs)
-  tx.orm.update(shipments).set({ tracking: null, url: null }).where(inArray(shipments.orderId, orderIds)).run()
+export function forgetTracking(tx: Tx, user: Pick<UserRow, 'id' | 'emailKey'>): void {
+  const ids = tx.orm.select({ id: orders.id }).from(orders).where(ofPerson(user))
+  eraseRows(tx, shipments, inArray(shipments.orderId, ids))
 }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { instant } from '../../platform/db/columns.ts'
+import { notPersonal, personal } from '../../platform/db/personal.ts'
 import { orderItems, orders } from '../orders/schema.ts'
 
 /** Goods of an order that were handed to a carrier. Erasing the buyer removes `tracking` and `url`. */
@@ -11,11 +12,11 @@ export const shipments = sqliteTable(
     orderId: integer('order_id')
       .notNull()
       .references(() => orders.id),
-    carrier: text('carrier'),
-    tracking: text('tracking'),
+    carrier: notPersonal(text('carrier')),
+    tracking: personal(text('tracking'), null),
     /** The carrier's page that shows where the goods are. */
-    url: text('url'),
-    by: text('by').notNull(),
+    url: personal(text('url'), null),
+    by: notPersonal(text('by').notNull()),
     shippedAt: instant('shipped_at').notNull()
   },
   (t) => [index('shipments_by_order').on(t.orderId, t.id)]

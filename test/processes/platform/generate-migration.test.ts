@@ -48,7 +48,11 @@ describe('a generated migration', () => {
     const row = readFileSync(states, 'utf8').match(/ {2}processing: \{.*?\n {2}\},\n/s)?.[0] ?? ''
     edit(states, row, `${row}${row.replace('processing', 'packed')}`)
     edit(join(copy, 'src/shop/orders/schema.ts'), 'orders are never deleted', 'no order is deleted')
-    edit(join(copy, 'src/shop/orders/schema.ts'), "notes: text('notes'),", "notes: text('notes'), gift: text('gift'),")
+    edit(
+      join(copy, 'src/shop/orders/schema.ts'),
+      "notes: personal(text('notes'), null),",
+      "notes: personal(text('notes'), null), gift: notPersonal(text('gift')),"
+    )
     edit(
       join(copy, 'src/shop/settings/schema.ts'),
       `integer('value').notNull()`,
