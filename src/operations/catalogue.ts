@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import { syncWrites, write, writeUnsynced } from '../platform/db/database.ts'
 import type { Db, Tx } from '../platform/db/database.ts'
-import { restAfter } from '../platform/rest.ts'
+import { restAfter } from '../platform/clock.ts'
 import { isStorageError } from '../platform/db/storage-errors.ts'
 import { applyCampaigns, applyPlans } from '../shop/benefits/plans.ts'
 import { applyCatalogFile } from '../shop/catalog/apply-catalog.ts'

@@ -1,4 +1,4 @@
-import { routesSince } from '../platform/http/request-log.ts'
+import { routesSince } from '../platform/http/routing.ts'
 import type { Logger } from '../platform/log.ts'
 
 const everyMs = 20

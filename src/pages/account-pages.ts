@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { findIdentity } from '../api/identity.ts'
+import { findIdentity } from '../api/server.ts'
 import { rawPath, rawTarget } from '../platform/http/request.ts'
 import { parseQuery } from '../platform/http/validation.ts'
 import { deviceCookie } from '../shop/accounts/device-cookie.ts'

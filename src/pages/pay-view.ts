@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { findGuestBuyer } from '../api/checkout.ts'
-import { findIdentity } from '../api/identity.ts'
+import { findIdentity } from '../api/server.ts'
 import { formatMoney } from '../platform/money.ts'
 import { countryName } from '../platform/postal/countries.ts'
 import { postalLines } from '../platform/postal/lines.ts'

@@ -1,4 +1,4 @@
-import { findIdentity } from '../api/identity.ts'
+import { findIdentity } from '../api/server.ts'
 import { rawPath, rawTarget } from '../platform/http/request.ts'
 import type { PageCall, PageReply } from './page.ts'
 import { isOpen, siteOf } from './storefront-settings.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AppError } from '../errors.ts'
+import { AppError, validationFailed } from '../errors.ts'
 import { toMinor } from './money.ts'
 import { isCountry } from './postal/countries.ts'
 import { codePoints } from './text.ts'
@@ -108,4 +108,26 @@ export function check<T>(context: z.core.$RefinementCtx, value: T, cause: string
   if (cause === undefined) return value
   context.addIssue({ code: 'custom', message: cause })
   return z.NEVER
+}
+
+/** The place in a list that is ordered by a number and then by id. */
+export type Place = { order: number; id: number }
+
+/** The cursor of the rows after this place. */
+export function toCursor({ order, id }: Place): string {
+  return `${order}-${id}`
+}
+
+/** The place of a cursor. @throws AppError VALIDATION_FAILED on `cursor` */
+export function parseCursor(cursor: string): Place {
+  const [, order, id] = /^(\d{1,15})-(\d{1,15})$/.exec(cursor) ?? []
+  if (order === undefined || id === undefined) {
+    throw validationFailed({ cursor: ['Must be the nextCursor of an earlier page of this list.'] })
+  }
+  return { order: Number(order), id: Number(id) }
+}
+
+/** The fields of an object whose value is not undefined. */
+export function definedFields(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

@@ -3,8 +3,7 @@ import type { App } from '../app.ts'
 import { clientAddress, parseTrustedProxies } from '../platform/http/client-address.ts'
 import { usualPrefix } from '../platform/http/cross-site.ts'
 import { fromAddress, socketAddress } from '../platform/http/request.ts'
-import { describeError } from '../platform/log.ts'
-import { clientLog } from '../platform/repeated-lines.ts'
+import { describeError, clientLog } from '../platform/log.ts'
 import { createProxy } from './proxy.ts'
 
 /** The proxy's path on the service's own server. */

@@ -1,5 +1,4 @@
-import { minimumChargeMinor } from '../platform/minimum-charge.ts'
-import { formatMoney, isCurrency, chargeStepMinor } from '../platform/money.ts'
+import { minimumChargeMinor, formatMoney, isCurrency, chargeStepMinor } from '../platform/money.ts'
 import type { Context } from './context.ts'
 import { badParameter, badState } from './errors.ts'
 import type { Param } from './params.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { listFolder } from '../platform/list-folder.ts'
+import { listFolder } from '../platform/files.ts'
 import { mailFolder } from '../platform/mail/file-transport.ts'
 import { createMailTransport } from '../platform/mail/transport.ts'
 import type { ShopContext } from '../shop/context.ts'

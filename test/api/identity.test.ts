@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findIdentity, identifyAgain } from '../../src/api/identity.ts'
+import { findIdentity, identifyAgain } from '../../src/api/server.ts'
 import type { Call, Route } from '../../src/api/route.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { endUserSessions, startSession } from '../../src/shop/accounts/sessions.ts'

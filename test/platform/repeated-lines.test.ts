@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { LogFields } from '../../src/platform/log.ts'
-import { clientLog } from '../../src/platform/repeated-lines.ts'
+import { clientLog } from '../../src/platform/log.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

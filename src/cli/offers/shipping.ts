@@ -1,6 +1,6 @@
 import type { ShopCommand, Work } from '../run.ts'
 import { AppError } from '../../errors.ts'
-import { definedFields } from '../../platform/defined-fields.ts'
+import { definedFields } from '../../platform/input-fields.ts'
 import { formatMoney, toMinor } from '../../platform/money.ts'
 import type { ShippingZone } from '../../shop/shipping/input.ts'
 import { setting } from '../../shop/settings/settings.ts'

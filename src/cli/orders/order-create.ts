@@ -1,5 +1,5 @@
 import { AppError, validationFailed } from '../../errors.ts'
-import { definedFields } from '../../platform/defined-fields.ts'
+import { definedFields } from '../../platform/input-fields.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { emailInput } from '../../shop/accounts/input.ts'
 import { checkoutBody } from '../../shop/checkout/input.ts'

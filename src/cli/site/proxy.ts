@@ -43,7 +43,7 @@ async function createHandle(
   const { clientAddress, parseTrustedProxies } = await import('../../platform/http/client-address.ts')
   const { socketAddress } = await import('../../platform/http/request.ts')
   const { describeError } = await import('../../platform/log.ts')
-  const { clientLog } = await import('../../platform/repeated-lines.ts')
+  const { clientLog } = await import('../../platform/log.ts')
   if (upstream === undefined) throw new AppError('USAGE', 'Pass the address of the service with --upstream URL.')
   const trusted = parseTrustedProxies(config.trustedProxies)
   try {

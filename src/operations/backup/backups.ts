@@ -11,7 +11,7 @@ import type { InspectedBackup } from './inspect.ts'
 import { dropManifest, readManifest } from './manifest.ts'
 import { restoreBackup } from './restore.ts'
 import type { Restored } from './restore.ts'
-import { draftName } from '../../platform/drafts.ts'
+import { unfinishedPath } from '../../platform/files.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { hasRows, migrateDatabase, migrationStatus } from '../../platform/db/migrate.ts'
 import type { MigrationStatus } from '../../platform/db/migrate.ts'
@@ -124,7 +124,7 @@ export function restore(config: Config, file: string, now: number, onStep?: OnSt
  * @throws AppError CONFLICT when the copy does not open or a newer program made it
  */
 function testCopy(config: Config, file: string): void {
-  const dataDir = draftName(backupFolder(config.dataDir))
+  const dataDir = unfinishedPath(backupFolder(config.dataDir))
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   try {
     placeCopy(file, dataDir)

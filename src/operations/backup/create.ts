@@ -1,9 +1,8 @@
 import Database from 'better-sqlite3'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { deleteStaleDrafts, draftName } from '../../platform/drafts.ts'
+import { deleteUnfinished, unfinishedPath, syncFolderOf, syncToDisk } from '../../platform/files.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { syncFolderOf, syncToDisk } from '../../platform/disk.ts'
 import { packageVersion } from '../../platform/package-root.ts'
 import { backupFiles, backupName, kindOf } from './files.ts'
 import type { BackupKind } from './files.ts'
@@ -41,8 +40,8 @@ export function backupFolder(dataDir: string): string {
 export async function createBackup({ db, dataDir, kind, now, testCopy, onStep }: Request): Promise<InspectedBackup> {
   const folder = backupFolder(dataDir)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  deleteStaleDrafts(folder)
-  const draft = draftName(folder)
+  deleteUnfinished(folder)
+  const draft = unfinishedPath(folder)
   try {
     onStep?.('copying the database')
     // VACUUM INTO accepts an existing empty file, so the mode is private from the first byte.

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { listFolder } from '../../platform/list-folder.ts'
+import { listFolder } from '../../platform/files.ts'
 
 /** Why a backup was made. Only scheduled backups are deleted automatically. */
 export type BackupKind = 'manual' | 'scheduled' | 'before-migration'

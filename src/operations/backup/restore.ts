@@ -12,8 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { deleteStaleDrafts, draftName } from '../../platform/drafts.ts'
-import { syncFolderOf, syncToDisk } from '../../platform/disk.ts'
+import { deleteUnfinished, unfinishedPath, syncFolderOf, syncToDisk } from '../../platform/files.ts'
 import { failedVerification, inspectBackup } from './inspect.ts'
 import { dropManifest } from './manifest.ts'
 
@@ -48,12 +47,12 @@ export type Restored = {
  */
 export async function restoreBackup({ file, dataDir, now, testCopy, onStep }: Request): Promise<Restored> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  deleteStaleDrafts(dataDir)
+  deleteUnfinished(dataDir)
   onStep?.('verifying the backup')
   const { manifest } = inspectBackup(file)
   await testCopy?.(file)
   onStep?.('putting it in place')
-  const draft = draftName(dataDir)
+  const draft = unfinishedPath(dataDir)
   try {
     stage(file, draft, manifest.digest)
     return withExclusiveUse(dataDir, () => {
@@ -152,7 +151,7 @@ function putSecret(dataDir: string, secret: string, suffix: string): void {
     if (readFileSync(file, 'utf8') === secret) return
     linkSync(file, `${file}${suffix}`)
   }
-  const draft = draftName(dataDir)
+  const draft = unfinishedPath(dataDir)
   writeFileSync(draft, secret, { flag: 'wx', mode: 0o600 })
   syncToDisk(draft)
   renameSync(draft, file)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { App } from '../../app.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
-import { listFolder } from '../../platform/list-folder.ts'
+import { listFolder } from '../../platform/files.ts'
 import { fitsOldestToken } from '../../shop/accounts/email-tokens.ts'
 import { findDownloadFile } from '../../shop/benefits/download-file.ts'
 import { mediaFileNames } from '../../shop/catalog/images/media-files.ts'

@@ -9,8 +9,7 @@ import type { Config } from '../../platform/config/config.ts'
 import type { Replica } from '../../platform/config/replica.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import { migrationStatus } from '../../platform/db/migrate.ts'
-import { deleteStaleDrafts, draftName } from '../../platform/drafts.ts'
-import { listFolder } from '../../platform/list-folder.ts'
+import { deleteUnfinished, unfinishedPath, listFolder } from '../../platform/files.ts'
 import type { Logger } from '../../platform/log.ts'
 import { restoreReplica } from './litestream.ts'
 import type { Generation } from './litestream.ts'
@@ -55,7 +54,7 @@ export function deleteCopy(folder: string): void {
 
 /** Deletes all copies except one, and what killed processes left half written. */
 export function deleteOtherCopies(dataDir: string, current: Copy | undefined): void {
-  deleteStaleDrafts(followFolder(dataDir))
+  deleteUnfinished(followFolder(dataDir))
   for (const name of listFolder(followFolder(dataDir))) {
     const folder = join(followFolder(dataDir), name)
     if (name.startsWith(prefix) && folder !== current?.folder) deleteCopy(folder)
@@ -73,7 +72,7 @@ export async function fetchCopy(
   { dataDir, litestreamEnv }: Pick<Config, 'dataDir' | 'litestreamEnv'>,
   { replica, generation, readAt, signal }: Fetch
 ): Promise<Copy> {
-  const draft = draftName(followFolder(dataDir))
+  const draft = unfinishedPath(followFolder(dataDir))
   mkdirSync(draft, { mode: 0o700 })
   try {
     const started = performance.now()

@@ -7,7 +7,7 @@ import type { Restored } from '../backup/restore.ts'
 import type { Config } from '../../platform/config/config.ts'
 import type { Replica } from '../../platform/config/replica.ts'
 import { describeError } from '../../platform/log.ts'
-import { deleteStaleDrafts, draftName } from '../../platform/drafts.ts'
+import { deleteUnfinished, unfinishedPath } from '../../platform/files.ts'
 import { chooseGeneration, listedGenerations } from './generations.ts'
 import { beginInvoiceSeries } from './invoice-series.ts'
 import { listGenerations, restoreReplica } from './litestream.ts'
@@ -43,8 +43,8 @@ export async function restoreFromReplica(request: Request): Promise<Restored & {
   const generations = await listGenerations(config, replica)
   const chosen = chooseGeneration(replica, generations, request.generation)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  deleteStaleDrafts(dataDir)
-  const folder = draftName(dataDir)
+  deleteUnfinished(dataDir)
+  const folder = unfinishedPath(dataDir)
   mkdirSync(folder, { mode: 0o700 })
   try {
     onStep?.('fetching the database')

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { syncFolderOf, syncToDisk } from '../../platform/disk.ts'
-import { draftName } from '../../platform/drafts.ts'
+import { syncFolderOf, syncToDisk, unfinishedPath } from '../../platform/files.ts'
 import { toIso } from '../../platform/iso-time.ts'
 
 /** The folder with the copies that a following machine serves, data/follow. */
@@ -41,7 +40,7 @@ export function endFollowing(dataDir: string): void {
 
 /** Marks a data folder as the shop, in one step that survives a power cut. */
 export function markPromoted(dataDir: string, now: number): void {
-  const draft = draftName(dataDir)
+  const draft = unfinishedPath(dataDir)
   writeFileSync(draft, `${toIso(now)}\n`, { mode: 0o600 })
   syncToDisk(draft)
   renameSync(draft, promotedFile(dataDir))

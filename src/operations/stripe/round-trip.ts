@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Stripe from 'stripe'
 import { randomToken } from '../../platform/crypto/secrets.ts'
-import { minimumChargeMinor } from '../../platform/minimum-charge.ts'
+import { minimumChargeMinor } from '../../platform/money.ts'
 import type { ShopContext } from '../../shop/context.ts'
 import type { ProbeDelivery } from '../../shop/payments/schema.ts'
 import { closeProbe, openProbe, probeDeliveries } from '../../shop/payments/webhook-probes.ts'

@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { syncFolderOf } from '../disk.ts'
+import { syncFolderOf } from '../files.ts'
 
 /** A random token as base64url, by default with 256 bits. */
 export function randomToken(bytes = 32): string {

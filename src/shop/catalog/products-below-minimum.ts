@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
-import { minimumChargeMinor } from '../../platform/minimum-charge.ts'
+import { minimumChargeMinor } from '../../platform/money.ts'
 import { couponScope } from './coupons.ts'
 import type { CouponRow } from './rows.ts'
 

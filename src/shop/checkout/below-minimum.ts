@@ -1,5 +1,4 @@
-import { isBelowMinimum, minimumChargeMinor } from '../../platform/minimum-charge.ts'
-import { formatMoney, toMajor } from '../../platform/money.ts'
+import { isBelowMinimum, minimumChargeMinor, formatMoney, toMajor } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
 import { refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { listFolder } from '../../platform/list-folder.ts'
+import { listFolder } from '../../platform/files.ts'
 import type { MailTemplate } from '../mail/queue-mail.ts'
 
 /** The parts of an email that an operator can replace by a file. */

@@ -2,8 +2,7 @@ import { hash as digest } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncFolderOf, syncToDisk } from '../../../platform/disk.ts'
-import { deleteStaleDrafts, draftName } from '../../../platform/drafts.ts'
+import { syncFolderOf, syncToDisk, deleteUnfinished, unfinishedPath } from '../../../platform/files.ts'
 import type { EncodedPicture } from '../../../platform/pictures/encode-picture.ts'
 import { widthsOf } from '../../../platform/pictures/encode-picture.ts'
 import { BoundedCache } from '../bounded-cache.ts'
@@ -21,7 +20,7 @@ export function writeMediaFiles(dataDir: string, hash: string, { files }: Encode
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const { width, bytes } of files) {
     const file = join(folder, `${hash}-${width}.webp`)
-    const draft = draftName(folder)
+    const draft = unfinishedPath(folder)
     try {
       writeFileSync(draft, bytes, { mode: 0o600 })
       syncToDisk(draft)
@@ -36,7 +35,7 @@ export function writeMediaFiles(dataDir: string, hash: string, { files }: Encode
 
 /** Deletes what killed processes left half written. */
 export function deleteUnfinishedMedia(dataDir: string): void {
-  deleteStaleDrafts(join(dataDir, 'media'))
+  deleteUnfinished(join(dataDir, 'media'))
 }
 
 type StoredPicture = { hash: string; width: number }

@@ -1,5 +1,4 @@
-import { isBelowMinimum, minimumChargeMinor } from '../../../platform/minimum-charge.ts'
-import { formatMoney, isCurrency } from '../../../platform/money.ts'
+import { isBelowMinimum, minimumChargeMinor, formatMoney, isCurrency } from '../../../platform/money.ts'
 import { AppError } from '../../../errors.ts'
 import type { Table } from './csv-table.ts'
 import { readTable } from './csv-table.ts'

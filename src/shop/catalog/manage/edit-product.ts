@@ -1,7 +1,7 @@
 import { AppError, validationFailed } from '../../../errors.ts'
 import { write } from '../../../platform/db/database.ts'
 import type { Tx } from '../../../platform/db/database.ts'
-import { definedFields } from '../../../platform/defined-fields.ts'
+import { definedFields } from '../../../platform/input-fields.ts'
 import { parseWith } from '../../../platform/http/validation.ts'
 import type { ShopContext } from '../../context.ts'
 import { setting } from '../../settings/settings.ts'

@@ -1,5 +1,5 @@
 import { validationFailed } from '../../../errors.ts'
-import { definedFields } from '../../../platform/defined-fields.ts'
+import { definedFields } from '../../../platform/input-fields.ts'
 import type { ProductEntry } from '../import/write-json.ts'
 
 /** New prices, stock and weight; null removes the sale price or the weight, or stops counting the stock. */

@@ -1,7 +1,7 @@
 import type { Db } from '../../../platform/db/database.ts'
 import { inPartsById } from '../../../platform/db/in-parts.ts'
 import { rawStatement } from '../../../platform/db/statements.ts'
-import { parseCursor, toCursor } from '../../../platform/page-cursor.ts'
+import { parseCursor, toCursor } from '../../../platform/input-fields.ts'
 import { compareKey } from '../../../platform/text.ts'
 import type { ProductRow } from '../rows.ts'
 import { productById } from '../stored-product.ts'
