@@ -1,13 +1,13 @@
 import { rmSync, statSync, closeSync, fsyncSync, openSync, readdirSync } from 'node:fs'
 import { join, dirname } from 'node:path'
-import { randomToken } from './crypto/secrets.ts'
+import { randomBytes } from 'node:crypto'
 
 const prefix = '.unfinished-'
 const staleAfterMs = 24 * 60 * 60_000
 
 /** A hidden path in `folder` for an unfinished file or folder; its name contains this process's id. */
 export function unfinishedPath(folder: string): string {
-  return join(folder, `${prefix}${process.pid}-${randomToken(6)}`)
+  return join(folder, `${prefix}${process.pid}-${randomBytes(6).toString('base64url')}`)
 }
 
 /** Deletes unfinished files whose process has ended, or that are older than a day. */
