@@ -257,7 +257,11 @@ describe('without script', () => {
     for (let times = 0; times < 2; times += 1)
       expect((await send(`/orders/${id}?again=1`)).text).toMatch(/Your cart has these items now(?![\s\S]*Order again)/)
     expect(cookies.get('shopstead_cart')).toBe('5x2')
+    expect(await send(`/orders/${id}`, { action: 'other' })).toMatchObject({ location: `/orders/${id}` })
+    expect(cookies.get('shopstead_cart')).toBe('5x2')
     expect(await send('/orders/999999', { action: 'again' })).toMatchObject({ status: 404 })
+    expect(await send('/account', { action: 'subscriptions.end', id: 'x' })).toMatchObject({ status: 404 })
+    expect(await send('/account', { action: 'constructor' })).toMatchObject({ location: '/account' })
     expect(await browser().send(`/orders/${id}`, { action: 'cancel' })).toMatchObject({ status: 303 })
   })
 

@@ -157,6 +157,8 @@ describe('the storefront', () => {
     const svg = await chart.text()
     expect(svg).toMatch(/<desc [^>]*>From .+ to .+: 1 click and 0 orders\. Most clicks: 1 on .+\.<\/desc>/)
     expect(svg).not.toMatch(/NaN|undefined|Infinity/)
+    const broken = await mira.fetch(`${path}?cursor=%3Cb%3E`)
+    expect([broken.status, broken.headers.get('location')]).toEqual([303, '/referrals'])
   })
 
   it('says so while nothing can be bought', async () => {

@@ -17,21 +17,26 @@ export async function showAccount(visit: Visit): Promise<Shown> {
 }
 
 /** What each action does, and the notice of the page that follows. The form has its name up to the dot. */
-const actions: Readonly<Record<string, (visit: Visit, form: URLSearchParams) => Promise<string>>> = {
-  profile: saveProfile,
-  address: saveAddress,
-  'address.remove': async ({ client }) => (await client.post('/me/address', { address: null }), 'address.remove'),
-  password: changePassword,
-  email: changeEmail,
-  'email.again': async ({ client }) => (await client.post('/me/email-change/resend'), 'email.again'),
-  'email.withdraw': async ({ client }) => (await client.post('/me/email-change/withdraw'), 'email.withdraw'),
-  'subscriptions.end': async ({ client }, form) => {
-    await client.post(`/me/subscriptions/${Number(form.get('id'))}/cancel`)
-    return 'subscriptions.end'
-  },
-  'subscriptions.verify': sendVerification('subscriptions.verify'),
-  'delete.verify': sendVerification('delete.verify')
-}
+const actions = new Map<string, (visit: Visit, form: URLSearchParams) => Promise<string>>(
+  Object.entries({
+    profile: saveProfile,
+    address: saveAddress,
+    'address.remove': async ({ client }: Visit) => (
+      await client.post('/me/address', { address: null }),
+      'address.remove'
+    ),
+    password: changePassword,
+    email: changeEmail,
+    'email.again': async ({ client }: Visit) => (await client.post('/me/email-change/resend'), 'email.again'),
+    'email.withdraw': async ({ client }: Visit) => (await client.post('/me/email-change/withdraw'), 'email.withdraw'),
+    'subscriptions.end': async ({ client }: Visit, form: URLSearchParams) => {
+      await client.post(`/me/subscriptions/${Number(form.get('id'))}/cancel`)
+      return 'subscriptions.end'
+    },
+    'subscriptions.verify': sendVerification('subscriptions.verify'),
+    'delete.verify': sendVerification('delete.verify')
+  })
+)
 
 /** Does what the button of a form asks for. */
 export async function changeAccount(visit: Visit): Promise<Shown> {
@@ -47,7 +52,7 @@ export async function changeAccount(visit: Visit): Promise<Shown> {
     if (action === 'country')
       return await accountPage(visit, {}, await visit.addressForm(Object.fromEntries(form), false))
     if (action === 'delete') return await deleteAccount(visit, form)
-    const done = await actions[action]?.(visit, form)
+    const done = await actions.get(action)?.(visit, form)
     return { redirect: done === undefined ? '/account' : `/account?done=${done}#on-${name}` }
   } catch (error) {
     const outcome = refusalOf(error, action, form, site)

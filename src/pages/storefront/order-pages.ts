@@ -46,6 +46,7 @@ export async function changeOrder(visit: Visit): Promise<Shown> {
       await client.post(`/store/orders/${order.orderToken}/cancel`)
       return { redirect: `/orders/${param}` }
     }
+    if (form.get('action') !== 'again') return { redirect: `/orders/${param}` }
     const cart = await fillCart(visit, order)
     return { redirect: `/orders/${param}?again=1#again`, cookies: [setCart(cart, site)] }
   } catch (error) {

@@ -9,8 +9,14 @@ import { minorMoney, percent } from './money.ts'
 import type { Shown, ShownPage, Site, Visit } from './site.ts'
 
 /** The affiliate account of a customer: its link, numbers and referrals, or the form to apply for one. */
-export async function showReferrals(visit: Visit): Promise<ShownPage> {
-  return referralsPage(visit, {})
+export async function showReferrals(visit: Visit): Promise<Shown> {
+  try {
+    return await referralsPage(visit, {})
+  } catch (error) {
+    // The cursor of the address is not one.
+    if (isShopError(error, 'VALIDATION_FAILED')) return { redirect: '/referrals' }
+    throw error
+  }
 }
 
 /** Applies for an affiliate account, or accepts the new terms. */

@@ -26,12 +26,16 @@ function pageInstead(error: unknown, site: Site, path: string): Shown {
   if (!(error instanceof ShopError)) throw error
   if (error.code === 'NOT_FOUND') return missingPage(site)
   if (error.code === 'NOT_AUTHENTICATED') return { redirect: `/login?next=${encodeURIComponent(path)}` }
-  throw error
+  if (error.status < 400 || error.status >= 500) throw error
+  return { ...messagePage(site, site.t('page.failed'), error.message), status: error.status }
 }
 
-function missingPage({ t }: Site): ShownPage {
-  const links = [{ label: t('link.shop'), url: '/' }]
-  return { status: 404, template: 'message', title: t('missing'), data: { text: t('missingText'), links } }
+function missingPage(site: Site): ShownPage {
+  return { ...messagePage(site, site.t('missing'), site.t('missingText')), status: 404 }
+}
+
+function messagePage({ t }: Site, title: string, text: string): ShownPage {
+  return { template: 'message', title, data: { text, links: [{ label: t('link.shop'), url: '/' }] } }
 }
 
 /** The data of a page's template, besides the addresses of assets. */
