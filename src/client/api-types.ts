@@ -1541,6 +1541,8 @@ export type OwnOrder = {
     name: string
     /** How long shipping takes; null if it is unknown. */
     estimate: string | null
+    /** Whether the buyer picks the goods up in the shop. */
+    pickup: boolean
   } | null
   /** What was shipped; empty before the first shipment. */
   shipments: Shipment[]
@@ -2365,6 +2367,8 @@ export type Quote = {
       amount: number
       /** How long shipping takes; null if it is unknown. */
       estimate: string | null
+      /** Whether the buyer picks the goods up in the shop, and gives no address. */
+      pickup: boolean
     }[]
     /** The id of the chosen shipping method; null for none. */
     chosen: string | null
@@ -2594,6 +2598,8 @@ export type BuyerOrder = {
     name: string
     /** How long shipping takes; null if it is unknown. */
     estimate: string | null
+    /** Whether the buyer picks the goods up in the shop. */
+    pickup: boolean
   } | null
   /** What was shipped; empty before the first shipment. */
   shipments: Shipment[]

@@ -134,6 +134,7 @@ export function orderPage(
       instructions: buyerStatus === 'awaiting_money' ? setting(app.db, 'payments.manualInstructions') : null,
       summary: summaryOf(app, order),
       shipments: listShipments(app.db, order.id).map(toText),
+      shippedTitle: order.shippingMethod?.pickup === true ? 'Ready to be picked up' : 'Shipped',
       documents: documentsOf(app.db, order.id).map((row) => ({
         label: documentName(row),
         url: documentUrl(app, order, row)

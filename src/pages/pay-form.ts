@@ -8,9 +8,10 @@ import { orderShipping, showOrder } from '../shop/checkout/order-shipping.ts'
 import type { ShownOrder } from '../shop/checkout/order-shipping.ts'
 import { lacksAddress, shipToCountries } from '../shop/checkout/ship-to.ts'
 import { isVatIdOf } from '../shop/checkout/take-vat-id.ts'
-import { needsShipping } from '../shop/catalog/product-types.ts'
 import { itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
+import { needsAddress } from '../shop/shipping/costs.ts'
+import { findPickup } from '../shop/shipping/zones.ts'
 
 const addressFields = ['country', 'address1', 'address2', 'postcode', 'city', 'state'] as const
 const fields = [
@@ -31,17 +32,23 @@ export type FormAction = 'order' | 'coupon' | 'vatId' | 'country'
 /** What the form of an order asks for. */
 export type Asked = { email: boolean; name: boolean; address: boolean; shippingMethod: boolean }
 
-/** What is missing, or with `isChange` also what the buyer may correct. The email of an account's order is the account's. */
-export function askedOf(app: App, order: OrderRow, isChange: boolean): Asked {
+/**
+ * What is missing, or with `isChange` also what the buyer may correct; no address to pick the goods up in the shop. The email
+ * of an account's order is the account's.
+ */
+export function askedOf(app: App, order: OrderRow, isChange: boolean, values: Readonly<Record<string, string>>): Asked {
   const { contact, billingAddress, shippingAddress } = order
   const name = contact.firstName ?? contact.lastName ?? billingAddress?.lastName ?? shippingAddress?.lastName
   const items = itemsOf(app.db, order.id)
-  const address = isChange ? needsShipping(items) : lacksAddress(app.db, items, order)
+  const { hasMethods } = orderShipping(app.db, order)
+  const methodId = values['shipping_method']
+  const shippingMethod = methodId === undefined ? order.shippingMethod : (findPickup(app.db, methodId) ?? null)
+  const isMissing = lacksAddress(app.db, items, { ...order, shippingMethod })
   return {
     email: order.email === null || (isChange && order.userId === null),
     name: name === undefined || isChange,
-    address,
-    shippingMethod: orderShipping(app.db, order).hasMethods && (address || order.shippingMethod === null)
+    address: isChange ? needsAddress(items, shippingMethod) : isMissing,
+    shippingMethod: hasMethods && (isChange || isMissing || methodId !== undefined || order.shippingMethod === null)
   }
 }
 
@@ -86,7 +93,7 @@ export function shownOrder(
 
 /** The rules of a submitted form. */
 export function choiceInput(app: App, order: OrderRow, isChange: boolean, values: Readonly<Record<string, string>>) {
-  const asked = askedOf(app, order, isChange)
+  const asked = askedOf(app, order, isChange, values)
   const shown = shownOrder(app, order, asked, values)?.shown ?? order
   return z.object({
     payment_method: z.enum(offeredMethods(app, shown), 'Please choose a payment method.'),

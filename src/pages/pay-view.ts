@@ -5,7 +5,6 @@ import { formatMoney } from '../platform/money.ts'
 import { countryName } from '../platform/postal/countries.ts'
 import { postalLines } from '../platform/postal/lines.ts'
 import { shipToOf } from '../platform/postal/ship-to.ts'
-import { needsShipping } from '../shop/catalog/product-types.ts'
 import { getUserById } from '../shop/accounts/find.ts'
 import { canTakeCoupon } from '../shop/checkout/buyer-status.ts'
 import { offeredMethods } from '../shop/checkout/choose-payment.ts'
@@ -18,12 +17,14 @@ import { pendingOrdersOf } from '../shop/orders/holds.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
 import { maskedEmail } from '../shop/orders/view.ts'
 import { setting } from '../shop/settings/settings.ts'
+import { needsAddress } from '../shop/shipping/costs.ts'
 import { addressView, likelyCountry } from './address-view.ts'
 import { pathOf } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { summaryOf } from './order-page.ts'
 import type { PageCall, PageReply } from './page.ts'
 import { askedOf, shownOrder } from './pay-form.ts'
+import type { AddressForm } from './storefront/site.ts'
 
 const methodWords: Readonly<Record<PaymentMethod, (app: App) => { label: string; hint: string }>> = {
   card: ({ cards }) => ({
@@ -40,13 +41,14 @@ const methodWords: Readonly<Record<PaymentMethod, (app: App) => { label: string;
  */
 export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChange: boolean): PageReply {
   const { app } = call
-  const asked = askedOf(app, order, isChange)
   const isTheirs = isBuyerOf(call, order)
   const values = { ...(isTheirs ? storedValues(app, order) : {}), ...draft.values }
+  const asked = askedOf(app, order, isChange, draft.values)
   const known = { values, errors: draft.errors }
   const country = countryOf(call, order, values)
-  const address = asked.address ? addressView(app.db, country, known) : null
-  const preview = shownOrder(app, order, asked, values, address?.country?.code)
+  const asksAddress = asked.address ? addressView(app.db, country, known) : null
+  const preview = shownOrder(app, order, asked, values, asksAddress?.country?.code)
+  const address = preview !== null && offersPickup(preview) ? optional(asksAddress) : asksAddress
   const shown = preview?.shown ?? order
   const methods = offeredMethods(app, shown)
   return {
@@ -61,7 +63,9 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
       summary: summaryOf(app, shown, preview?.taxes),
       total: shown.totalMinor,
       shipping:
-        preview === null || !asked.shippingMethod || address?.country === null ? null : shippingView(preview, country),
+        preview === null || !asked.shippingMethod || (address?.country === null && !offersPickup(preview))
+          ? null
+          : shippingView(preview, country),
       takesCoupon: canTakeCoupon(app.db, order),
       takesVatId: takesVatId(app.db, order),
       asked,
@@ -78,14 +82,24 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
   }
 }
 
+function offersPickup({ choice }: ShownOrder): boolean {
+  return choice.methods.some(({ pickup }) => pickup)
+}
+
+/** The fields of an address that the browser does not insist on, because the buyer can choose to pick the goods up. */
+function optional(form: AddressForm | null): AddressForm | null {
+  return form && { ...form, rows: form.rows.map((row) => row.map((field) => ({ ...field, required: false }))) }
+}
+
 /** The shipping methods of the form; there are none for an order that is too heavy for the country. */
 function shippingView({ shown, choice: { methods, chosen } }: ShownOrder, country: string) {
   const { currency } = shown
   return {
     country: countryName(country),
     chosen: chosen?.id ?? null,
-    methods: methods.map(({ id, name, estimate, amountMinor }) => ({
+    methods: methods.map(({ id, name, estimate, pickup, amountMinor }) => ({
       id,
+      pickup,
       name,
       estimate,
       amount: amountMinor === 0 ? 'Free' : formatMoney(amountMinor, currency)
@@ -115,7 +129,7 @@ type Viewer = { values: Draft['values']; isTheirs: boolean }
  */
 function knownDetails(app: App, order: OrderRow, { values, isTheirs }: Viewer) {
   const { email } = order
-  const address = needsShipping(itemsOf(app.db, order.id)) ? shipToOf(order) : null
+  const address = needsAddress(itemsOf(app.db, order.id), order.shippingMethod) ? shipToOf(order) : null
   const isTyped = (value: string | undefined, name: string): boolean => isTheirs || values[name]?.trim() === value
   return {
     email: email === null ? null : isTyped(email, 'email') ? email : maskedEmail(email),

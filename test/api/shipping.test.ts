@@ -82,8 +82,8 @@ describe('a quote', () => {
   it('lists the methods of the country with their amounts, and has the chosen one in its total', async () => {
     const { shipping, total, payable } = await quote({ items: [mug, print], shippingAddress: { country: 'DE' } })
     const methods = [
-      { id: 'parcel', name: 'Parcel', amount: 4.9, estimate: '2–3 days' },
-      { id: 'express', name: 'Express', amount: 11, estimate: null }
+      { id: 'parcel', name: 'Parcel', amount: 4.9, estimate: '2–3 days', pickup: false },
+      { id: 'express', name: 'Express', amount: 11, estimate: null, pickup: false }
     ]
     expect(shipping).toEqual({ required: true, methods, chosen: null, amount: 0 })
     expect([total, payable]).toEqual([22.49, true])
@@ -132,7 +132,7 @@ describe('a checkout', () => {
     expect(data.order).toMatchObject({
       total: 23.5,
       totals: { subtotal: 12.5, discount: 0, shipping: 11, tax: 0, taxIncluded: true, total: 23.5 },
-      shippingMethod: { id: 'express', name: 'Express', estimate: null }
+      shippingMethod: { id: 'express', name: 'Express', estimate: null, pickup: false }
     })
   })
 
@@ -214,7 +214,8 @@ describe('an order', () => {
           freeFromMinor: 5000,
           perKgMinor: null,
           maxWeightGrams: null,
-          estimate: '2–3 days'
+          estimate: '2–3 days',
+          pickup: false
         },
         {
           id: 'express',
@@ -223,7 +224,8 @@ describe('an order', () => {
           freeFromMinor: null,
           perKgMinor: 200,
           maxWeightGrams: 5000,
-          estimate: null
+          estimate: null,
+          pickup: false
         }
       ]
     }

@@ -212,7 +212,11 @@ test('shipping zones are set, listed, removed, exported and imported', async () 
   await run('shipping', 'set', 'Germany', ...setHeavy)
   await run('shipping', 'set', 'Germany', '--method', 'parcel', '--free-from', 'none', '--estimate', '2–3 days')
   const methods = [{ ...parcel, ...rest, freeFrom: null, estimate: '2–3 days' }, heavy]
-  const shipping = [{ ...germany, methods }]
+  const setPickup = ['--method', 'pickup', '--name', 'Pick up', '--amount', '0', '--pickup']
+  const picked = await run('shipping', 'set', 'Germany', ...setPickup)
+  const pickup = { id: 'pickup', name: 'Pick up', amount: 0, freeFrom: null, ...rest, pickup: true }
+  expect(picked).toMatchObject({ json: { zone: { methods: [{ pickup: false }, { pickup: false }, pickup] } } })
+  const shipping = [{ ...germany, methods: [...methods, pickup] }]
   expect(await run('shipping', 'list')).toMatchObject({ json: { zones: shipping } })
   expect(await run('offers', 'export')).toMatchObject({ json: { shipping } })
   const file = fileOf({ shipping })
@@ -221,7 +225,7 @@ test('shipping zones are set, listed, removed, exported and imported', async () 
   expect(await run('shipping', 'remove', 'Germany', '--method', 'heavy')).toMatchObject({ code: 2 })
   expect(await run('shipping', 'remove', 'Germany', '--method', 'nope', '--yes')).toMatchObject({ code: 1 })
   expect(await run('shipping', 'remove', 'Germany', '--method', 'heavy', '--yes')).toMatchObject({
-    json: { zone: { methods: [{ id: 'parcel' }] } }
+    json: { zone: { methods: [{ id: 'parcel' }, { id: 'pickup' }] } }
   })
   expect(await run('shipping', 'remove', 'Germany', '--yes')).toMatchObject({ code: 0, json: { zone: null } })
   expect(await run('shipping', 'list')).toMatchObject({ json: { zones: [] } })

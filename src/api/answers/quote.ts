@@ -19,7 +19,13 @@ const quoteLine = z
   })
   .meta({ id: 'QuoteLine' })
 
-const shippingMethod = z.object({ id: z.string(), name: z.string(), amount, estimate: z.string().nullable() })
+const shippingMethod = z.object({
+  id: z.string(),
+  name: z.string(),
+  amount,
+  estimate: z.string().nullable(),
+  pickup: z.boolean()
+})
 
 const tax = z.object({
   included: z.boolean().meta({ description: 'Whether the prices include the tax.' }),

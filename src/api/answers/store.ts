@@ -116,7 +116,8 @@ const buyerOrder = z
       .object({
         id: z.string().meta({ example: 'parcel' }),
         name: z.string().meta({ example: 'Parcel' }),
-        estimate: z.string().nullable().meta({ example: '2–3 days' })
+        estimate: z.string().nullable().meta({ example: '2–3 days' }),
+        pickup: z.boolean().meta({ description: 'Whether the buyer picks the goods up in the shop.' })
       })
       .nullable()
       .meta({ description: 'Null if nothing is shipped, or the order has no method.' }),

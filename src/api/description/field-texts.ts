@@ -114,6 +114,7 @@ export const fieldTexts: Readonly<Record<string, string>> = {
   // Common fields
   id: 'The id.',
   'Quote.id': 'The id, which a checkout sends as shippingMethod.',
+  'Quote.pickup': 'Whether the buyer picks the goods up in the shop, and gives no address.',
   status: 'The state.',
   'CheckoutHandoff.status': 'The state of the order.',
   'Health.status': 'ok while the service answers.',

@@ -27,6 +27,7 @@ type SetOptions = {
   perKg?: string
   maxWeight?: string
   estimate?: string
+  pickup?: boolean
 }
 
 export function define(program: ShopCommand): void {
@@ -42,6 +43,8 @@ export function define(program: ShopCommand): void {
     .option('--per-kg <n>', 'what each kilogram adds, in proportion to the weight; "none" for nothing')
     .option('--max-weight <grams>', 'the heaviest cart that it ships; "none" for any')
     .option('--estimate <text>', 'how long it takes, as buyers see it; "none" for no estimate')
+    .option('--pickup', 'the buyer picks the goods up in the shop, and gives no address')
+    .option('--no-pickup', 'the method ships')
   runs(set, setZone)
   const remove = addCommand(
     group,
@@ -97,14 +100,15 @@ type MethodFields = Omit<SetOptions, 'countries' | 'method'>
 
 /** The methods of a zone, with one that is new or changed, as an import file writes them. */
 function withMethod(methods: ZoneEntry['methods'], id: string, fields: MethodFields): object[] {
-  const { name, amount, freeFrom, perKg, maxWeight, estimate } = fields
+  const { name, amount, freeFrom, perKg, maxWeight, estimate, pickup } = fields
   const changes = definedFields({
     name,
     amount,
     freeFrom: orNone(freeFrom),
     perKg: orNone(perKg),
     maxWeightGrams: numberOrText(orNone(maxWeight)),
-    estimate: orNone(estimate)
+    estimate: orNone(estimate),
+    pickup
   })
   const changed = (method: object): object => ({ ...method, ...changes })
   if (methods.some((method) => method.id === id))
@@ -132,12 +136,16 @@ function rowsOf({ zone, countries, methods }: ZoneEntry, currency: string): stri
   ])
 }
 
-function costsOf({ amount, freeFrom, perKg, maxWeightGrams }: ZoneEntry['methods'][number], currency: string): string {
+function costsOf(
+  { amount, freeFrom, perKg, maxWeightGrams, pickup }: ZoneEntry['methods'][number],
+  currency: string
+): string {
   const money = (major: number | string): string => formatMoney(toMinor(major, currency), currency)
   return [
     money(amount),
     ...(perKg === null ? [] : [`plus ${money(perKg)} per kg`]),
     ...(freeFrom === null ? [] : [`free from ${money(freeFrom)}`]),
-    ...(maxWeightGrams === null ? [] : [`up to ${maxWeightGrams} g`])
+    ...(maxWeightGrams === null ? [] : [`up to ${maxWeightGrams} g`]),
+    ...(pickup ? ['no address'] : [])
   ].join(', ')
 }

@@ -4,6 +4,7 @@ import { parseWith } from '../../platform/http/validation.ts'
 import { emailInput } from '../../shop/accounts/input.ts'
 import { checkoutBody } from '../../shop/checkout/input.ts'
 import { createPhoneOrder, findNamedItems } from '../../shop/checkout/phone-order.ts'
+import { findPickup } from '../../shop/shipping/zones.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import { parseAge } from '../terminal/arguments.ts'
 import { answer } from './order-answer.ts'
@@ -43,7 +44,10 @@ export function defineCreate(group: ShopCommand): void {
     .option('--phone <number>')
   for (const part of addressParts) create.option(`--${part} <text>`)
   create
-    .option('--shipping-method <id>', 'how to ship it, see "shopstead shipping list"; needs --country')
+    .option(
+      '--shipping-method <id>',
+      'how to ship it, see "shopstead shipping list"; needs --country, unless the buyer picks it up'
+    )
     .option('--coupon <code...>', 'coupon codes')
     .option('--note <text>', 'a note for the order')
     .option('--hold <age>', 'how long it waits for its payment, at most 24h', '24h')
@@ -64,7 +68,8 @@ function createOne({ app, options, now }: Work<CreateOptions>): Answer {
     couponCodes: coupon,
     notes: note
   })
-  if (shippingMethod !== undefined && body.shippingAddress?.country === undefined)
+  const isShipped = shippingMethod !== undefined && findPickup(app.db, shippingMethod) === undefined
+  if (isShipped && body.shippingAddress?.country === undefined)
     throw validationFailed({ country: ['Is required for --shipping-method.'] })
   const holdMinutes = parseAge('--hold', hold) / 60_000
   if (holdMinutes > longestHold) throw new AppError('USAGE', '--hold must be at most 24h.')

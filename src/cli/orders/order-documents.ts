@@ -111,12 +111,12 @@ function showPack({ app, options }: Work<PackOptions>): Answer {
   }
 }
 
-function toRows({ id, paidAt, shipTo, lines }: OrderToPack): Cell[][] {
+function toRows({ id, paidAt, shipTo, pickup, lines }: OrderToPack): Cell[][] {
   return lines.map(({ line, name, sku, quantity }, index) => [
     index === 0 ? id : '',
     index === 0 ? (paidAt?.slice(0, 10) ?? '') : '',
     `${line}:${quantity}`,
     sku === null ? name : `${name} (${sku})`,
-    index === 0 ? shipTo.join(', ') : ''
+    index === 0 ? `${pickup ? 'Pick-up: ' : ''}${shipTo.join(', ')}` : ''
   ])
 }

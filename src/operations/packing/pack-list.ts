@@ -21,8 +21,15 @@ const columns = [
 /** What to pack as CSV, one row for each line of an order, a part for each order; the weight is that of all its pieces. */
 export function* packCsv(orders: Iterable<OrderToPack>): Generator<string, void> {
   yield toCsv(columns, [])
-  for (const { id, paidAt, shipTo, shippingMethod, weightGrams, email, phone, notes, lines } of orders) {
-    const parcel = [shipTo.join(', '), shippingMethod, weightGrams, email, phone, notes]
+  for (const { id, paidAt, shipTo, pickup, shippingMethod, weightGrams, email, phone, notes, lines } of orders) {
+    const parcel = [
+      `${pickup ? 'Pick-up: ' : ''}${shipTo.join(', ')}`,
+      shippingMethod,
+      weightGrams,
+      email,
+      phone,
+      notes
+    ]
     yield toCsvRows(lines.map(({ line, name, sku, quantity }) => [id, paidAt, line, name, sku, quantity, ...parcel]))
   }
 }

@@ -2,13 +2,15 @@ import { h, money } from './dom.js'
 import { t } from './texts.js'
 
 /**
- * The shipping methods of the country in the address form. The first one is chosen until the buyer chooses another one.
+ * The shipping methods of the country in the address form, and those for picking up. The first one that ships is chosen until
+ * the buyer chooses another one.
  *
  * @param {HTMLElement} place
  * @param {() => void} changed
  */
 export function createShippingChoice(place, changed) {
   let shown = ''
+  let pickups = []
 
   /** The id of the chosen method; undefined without methods. */
   function chosen() {
@@ -20,7 +22,8 @@ export function createShippingChoice(place, changed) {
   function show({ shipping, currency }) {
     const { methods } = shipping
     const known = chosen()
-    const current = methods.some(({ id }) => id === known) ? known : methods[0]?.id
+    pickups = methods.filter(({ pickup }) => pickup).map(({ id }) => id)
+    const current = methods.some(({ id }) => id === known) ? known : methods.find(({ pickup }) => !pickup)?.id
     const text = JSON.stringify(methods)
     if (text !== shown) {
       shown = text
@@ -33,8 +36,11 @@ export function createShippingChoice(place, changed) {
     if (current !== undefined && current !== shipping.chosen) changed()
   }
 
+  /** Whether the buyer picks the goods up, and so gives no address. */
+  const isPickup = () => pickups.includes(chosen())
+
   place.addEventListener('change', () => changed())
-  return { chosen, show }
+  return { chosen, isPickup, show }
 }
 
 function choice({ id, name, amount, estimate }, currency) {

@@ -32,7 +32,10 @@ const address = createAddress(find('[data-address]'), form)
 const rows = createRows({ changeQuantity, remove, buyAgain })
 const { ask, stop } = createQuotes(quoteBody, { asked: totals.markOld, answered, failed })
 const coupon = createCoupon(form.elements.couponCode, find('[data-apply]'), ask)
-const shippingChoice = createShippingChoice(find('[data-shipping-methods]'), () => ask(0))
+const shippingChoice = createShippingChoice(find('[data-shipping-methods]'), () => {
+  find('[data-address]').hidden = shippingChoice.isPickup()
+  ask(0)
+})
 
 function show() {
   const cart = readCart()
@@ -104,8 +107,9 @@ function quoteBody() {
   if (items.length === 0) return null
   const couponCode = coupon.codeFor(JSON.stringify(items))
   const { country, state } = address.values()
-  const shipping =
-    isShipped && country ? { shippingAddress: { country, state }, shippingMethod: shippingChoice.chosen() } : {}
+  const shippingMethod = shippingChoice.chosen()
+  const place = country && !shippingChoice.isPickup() ? { shippingAddress: { country, state } } : {}
+  const shipping = isShipped ? { ...place, shippingMethod } : {}
   const customer = business(form.elements.vatId?.value)
   return { items, couponCode, subscribeAgain, strategy: form.elements.strategy.value, customer, ...shipping }
 }
@@ -188,7 +192,7 @@ function bodyOf(values, isGuest) {
     customer: isGuest ? { email, firstName, lastName, ...account, ...business(values.vatId) } : business(values.vatId),
     ...(isShipped
       ? {
-          shippingAddress: { firstName: values.firstName, lastName: values.lastName, ...address.values() },
+          ...(shippingChoice.isPickup() ? {} : { shippingAddress: { firstName, lastName, ...address.values() } }),
           shippingMethod: values.shippingMethod
         }
       : {}),
@@ -198,7 +202,7 @@ function bodyOf(values, isGuest) {
 
 async function pay(values) {
   const shownTotal = totals.shown()
-  if (isShipped && !(await address.check())) return
+  if (isShipped && !shippingChoice.isPickup() && !(await address.check())) return
   const known = await session
   stop()
   const body = bodyOf(values, known?.userLoggedIn !== true)

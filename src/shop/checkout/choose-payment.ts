@@ -21,6 +21,7 @@ import { settleAttempt } from '../payments/settle.ts'
 import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 import { assertKnownBuyer } from './known-buyer.ts'
 import { chooseShipping } from './order-shipping.ts'
+import { findPickup } from '../shipping/zones.ts'
 import { lacksAddress } from './ship-to.ts'
 
 type Method = {
@@ -91,7 +92,9 @@ function decide(tx: Tx, shop: ShopContext, orderId: number, choice: PaymentChoic
   recordBuyer(tx, order, choice, now)
   const known = getOrder(tx, orderId)
   // Whatever the form left out: goods are not paid before they have a place to go to.
-  if (lacksAddress(tx, itemsOf(tx, orderId), known))
+  const { shippingMethod: methodId } = choice
+  const shippingMethod = methodId === undefined ? known.shippingMethod : (findPickup(tx, methodId) ?? null)
+  if (lacksAddress(tx, itemsOf(tx, orderId), { ...known, shippingMethod }))
     throw validationFailed({ country: ['Please enter the address to ship to.'] })
   const shipped = chooseShipping(tx, { before: order, order: known }, choice.shippingMethod, now)
   assertShown(shop, shipped, choice)

@@ -25,7 +25,7 @@ export type ShownOrder = { shown: OrderRow; taxes: readonly TaxLine[]; choice: S
 
 /**
  * An unpaid order as a form shows it before its input is stored: for the address, and with the method, that are chosen
- * there. Without a choice, it has its own method, else the first one.
+ * there. Without a choice, it has its own method, else the first one that ships.
  */
 export function showOrder(
   db: Db,
@@ -37,7 +37,7 @@ export function showOrder(
   const moved = wanted.address === null ? order : { ...order, shippingAddress: { address1: '-', ...place } }
   const choice = orderShipping(db, moved, wanted.methodId)
   const own = choice.methods.find(({ id }) => id === order.shippingMethod?.id)
-  const chosen = choice.chosen ?? own ?? choice.methods[0] ?? null
+  const chosen = choice.chosen ?? own ?? choice.methods.find(({ pickup }) => !pickup) ?? null
   const shipped = choice.hasMethods ? withShipping(moved, toChosenShipping({ chosen })) : moved
   const { totals } = repriced(db, shipped)
   const shown = { ...order, ...toColumns(totals), shippingMethod: shipped.shippingMethod }

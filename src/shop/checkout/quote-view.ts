@@ -5,6 +5,7 @@ import type { ShopContext } from '../context.ts'
 import type { Problem, Refusal } from '../orders/problems.ts'
 import { toTaxes, chargedShipping } from '../orders/totals.ts'
 import type { TaxView } from '../orders/totals.ts'
+import type { ChosenMethod } from '../shipping/input.ts'
 import { lineAt, pathOf } from './cart-lines.ts'
 import type { Sale } from './sale.ts'
 
@@ -28,7 +29,7 @@ export type Quote = {
   discount: number
   shipping: {
     required: boolean
-    methods: { id: string; name: string; amount: number; estimate: string | null }[]
+    methods: (ChosenMethod & { amount: number })[]
     /** The id of a method. */
     chosen: string | null
     amount: number
@@ -69,11 +70,9 @@ export function toQuote(
     discount: major(discountMinor),
     shipping: {
       required: shipping.isRequired,
-      methods: shipping.methods.map(({ id, name, amountMinor, estimate }) => ({
-        id,
-        name,
-        amount: major(chargedShipping(cart.terms, { lines, shippingMinor: amountMinor, currency })),
-        estimate
+      methods: shipping.methods.map(({ amountMinor, ...method }) => ({
+        ...method,
+        amount: major(chargedShipping(cart.terms, { lines, shippingMinor: amountMinor, currency }))
       })),
       chosen: shipping.chosen?.id ?? null,
       amount: major(shippingMinor)

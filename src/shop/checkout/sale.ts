@@ -14,6 +14,7 @@ import { setting } from '../settings/settings.ts'
 import { evaluateCart, sentCodes } from './cart.ts'
 import type { EvaluatedCart } from './cart.ts'
 import type { QuoteBody } from './input.ts'
+import { findPickup } from '../shipping/zones.ts'
 import { shippingChoice } from './shipping-choice.ts'
 import type { ShippingChoice, ShippingRequest } from './shipping-choice.ts'
 
@@ -45,7 +46,8 @@ export function saleOf(db: Db, body: QuoteBody, buyer: Pick<Sale, 'userId' | 'em
   const taxed = {
     shippingAddress: body.shippingAddress ?? null,
     billingAddress: body.billingAddress ?? null,
-    vatId: vatIdOf(body)
+    vatId: vatIdOf(body),
+    shippingMethod: findPickup(db, body.shippingMethod)
   }
   const cart = evaluateCart(db, { items: body.items, codes: sentCodes(body), currency, taxed }, customer, now)
   const strategy = body.strategy ?? defaultStrategy

@@ -9,7 +9,7 @@ import { takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
 import { offeredFor } from '../shipping/costs.ts'
 import type { Goods, OfferedMethod } from '../shipping/costs.ts'
-import { methodsOfCountry, zoneCountries } from '../shipping/zones.ts'
+import { methodsOfCountry, pickupMethods, zoneCountries } from '../shipping/zones.ts'
 import { shipToCountries } from './ship-to.ts'
 
 /** What a cart or an order can be shipped by. */
@@ -20,7 +20,7 @@ export type ShippingChoice = {
   hasMethods: boolean
   /** Whether a method is missing. */
   needsMethod: boolean
-  /** In the order of the zone; empty while the country is unknown. */
+  /** In the order of the zone, then those for picking up, which need no country. */
   methods: OfferedMethod[]
   chosen: OfferedMethod | null
 }
@@ -41,7 +41,8 @@ export function shippingChoice(
   if (!isRequired || zoneCountries(db).length === 0)
     return { isRequired, hasMethods: false, needsMethod: false, methods: [], chosen: null }
   const isShippedTo = country !== undefined && shipToCountries(db).includes(country)
-  const methods = isShippedTo ? offeredFor(methodsOfCountry(db, country) ?? [], goods, currency) : []
+  const shipping = isShippedTo ? (methodsOfCountry(db, country) ?? []) : []
+  const methods = offeredFor([...shipping, ...pickupMethods(db)], goods, currency)
   const chosen = methods.find(({ id }) => id === methodId) ?? null
   return { isRequired, hasMethods: true, needsMethod: chosen === null, methods, chosen }
 }
@@ -49,8 +50,8 @@ export function shippingChoice(
 /** The chosen method as an order stores it. */
 export function toChosenShipping({ chosen }: Pick<ShippingChoice, 'chosen'>): ChosenShipping | null {
   if (chosen === null) return null
-  const { id, name, estimate, amountMinor } = chosen
-  return { method: { id, name, estimate }, amountMinor }
+  const { amountMinor, ...method } = chosen
+  return { method, amountMinor }
 }
 
 /** What a checkout says about where to ship and how. */
@@ -69,7 +70,7 @@ export type ShippingRequest = {
  * redirect asks for what is missing, so only an explicit country to which the shop has no shipping is refused.
  */
 export function shippingRefusals(db: Db, choice: ShippingChoice, request: ShippingRequest): Refusal[] {
-  if (!choice.isRequired) return []
+  if (!choice.isRequired || choice.chosen?.pickup === true) return []
   const { strategy, shipTo, country, isExplicit, methodId } = request
   const hasZones = zoneCountries(db).length > 0
   const isToken = takesToken(strategy)

@@ -43,7 +43,8 @@ export type InvoiceDocument = {
   paidOn: string
   lines: readonly InvoiceLine[]
   discounts: readonly { label: string; amountMinor: number }[]
-  shipping: { name: string; amountMinor: number } | null
+  /** `pickup`: the buyer picks the goods up in the shop. */
+  shipping: { name: string; pickup?: boolean; amountMinor: number } | null
   subtotalMinor: number
   taxIncluded: boolean
   taxMinor: number

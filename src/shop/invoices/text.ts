@@ -1,5 +1,6 @@
 import { formatMoney, toMajor } from '../../platform/money.ts'
 import { countryName } from '../../platform/postal/countries.ts'
+import { methodLabel } from '../shipping/costs.ts'
 import { rateLabel } from '../tax/arithmetic.ts'
 import type { InvoiceTax } from './document.ts'
 import type { InvoiceRow } from './find.ts'
@@ -114,7 +115,7 @@ function sumsOf({ document, currency }: InvoiceRow): InvoiceText['sums'] {
   if (corrects?.whole === false) return [total]
   const parts = [
     ...discounts.map(({ label, amountMinor }) => sum(label, -amountMinor)),
-    ...(shipping === null ? [] : [sum(`Shipping: ${shipping.name}`, shipping.amountMinor)]),
+    ...(shipping === null ? [] : [sum(methodLabel(shipping), shipping.amountMinor)]),
     ...(taxIncluded ? [] : taxes.filter(isTaxed).map((tax) => sum(rateLabel(tax), tax.amountMinor)))
   ]
   return [...(parts.length > 0 ? [sum('Subtotal', subtotalMinor)] : []), ...parts, total]

@@ -36,7 +36,7 @@ export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'])
     ...viewDocument(shop, order, 'invoice'),
     blocks: order.totalMinor > 0 ? addressBlocks(order) : [],
     closing: [
-      ...(needsShipping(items) ? ['We are preparing your order for shipping.'] : []),
+      ...preparing(order, needsShipping(items)),
       ...(renews ? ['You can end your subscription at any time. Use the link on the page of your order.'] : [])
     ],
     links: {}
@@ -85,6 +85,14 @@ export function refundFailedEmail(shop: ShopContext, data: MailData['refund_fail
     closing: [],
     links: {}
   }
+}
+
+/** What happens next with goods that are shipped or picked up. */
+function preparing({ shippingMethod }: OrderRow, hasGoods: boolean): string[] {
+  if (!hasGoods) return []
+  return shippingMethod?.pickup === true
+    ? ['We will email you when you can pick up your order in our shop.']
+    : ['We are preparing your order for shipping.']
 }
 
 function paymentText({ totalMinor }: OrderRow): string {

@@ -85,9 +85,10 @@ function smallPicture(image: Image | null): EmailPicture | null {
  * Only for an order that was paid with money: anyone can order with another person's email, and the shop would send that
  * person whatever advertisement is written in the address.
  */
-export function addressBlocks({ shippingAddress, billingAddress, contact }: OrderRow): EmailBlock[] {
+export function addressBlocks({ shippingAddress, billingAddress, shippingMethod, contact }: OrderRow): EmailBlock[] {
+  const shipTo = shippingMethod?.pickup === true ? null : shippingAddress
   const blocks = [
-    { title: 'Shipping address', lines: addressLines(shippingAddress, contact) },
+    { title: 'Shipping address', lines: addressLines(shipTo, contact) },
     { title: 'Billing address', lines: addressLines(billingAddress, contact) }
   ]
   return blocks.filter(({ lines }) => lines.length > 0)

@@ -7,7 +7,8 @@ import type { Email, EmailFact } from './email.ts'
 import { addressBlocks, getOrderWithEmail, viewOrder } from './order-parts.ts'
 
 /**
- * The notice that an order, or a part of it, is on its way, with the carrier's tracking page.
+ * The notice that an order, or a part of it, is on its way, with the carrier's tracking page; or that it is ready to be
+ * picked up.
  *
  * @throws ObsoleteEmailError when the shipment or the order does not exist, or its buyer is erased
  */
@@ -20,6 +21,20 @@ export function orderShippedEmail(shop: ShopContext, data: MailData['order_shipp
   const what = isPart ? `A part of your order ${order.id}` : `Your order ${order.id}`
   const { carrier, tracking, url } = shipment
   const goods = linesOf(shop.db, shipment).map((line) => `${line.quantity} × ${line.name}`)
+  if (order.shippingMethod?.pickup === true) {
+    return {
+      subject: `${what} at ${name} is ready to be picked up`,
+      opening: [
+        `You can pick up ${isPart ? 'a part of your order' : 'your order'} in our shop. Please bring the order number.`,
+        ...(isPart ? ['We will email you when the rest is ready.'] : [])
+      ],
+      facts: [{ label: 'Order number', value: String(order.id) }],
+      action: viewOrder(shop, order),
+      blocks: [{ title: 'Ready for you', lines: goods }],
+      closing: [],
+      links: {}
+    }
+  }
   return {
     subject: `${what} at ${name} is on its way`,
     opening: [

@@ -26,13 +26,14 @@ export function newOrderEmail(shop: ShopContext, data: MailData['shop_new_order'
   const order = findOrder(shop.db, data.orderId)
   if (order === undefined) throw new ObsoleteEmailError('the order does not exist')
   const isPaid = isPaidStatus(order.status)
+  const isPickedUp = order.shippingMethod?.pickup === true
   const toShip = isPaid && needsShipping(itemsOf(shop.db, order.id))
   return {
     subject: `[${setting(shop.db, 'shop.name')}] New order ${order.id}: ${formatMoney(order.totalMinor, order.currency)}`,
     opening: [
       `Order ${order.id} ${stateText(order)}.`,
       ...(order.renewalOf === null ? [] : [`It renews the subscription of order ${order.renewalOf}.`]),
-      ...(toShip ? ['It has something to ship.'] : [])
+      ...(toShip ? [isPickedUp ? 'The buyer picks it up in the shop.' : 'It has something to ship.'] : [])
     ],
     facts: orderFacts(order),
     table: orderTable(shop, order),

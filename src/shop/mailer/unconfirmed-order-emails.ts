@@ -1,12 +1,12 @@
 import type { MailData } from '../mail/queue-mail.ts'
 import type { ShopContext } from '../context.ts'
 import { formatMoney } from '../../platform/money.ts'
-import { needsShipping } from '../catalog/product-types.ts'
 import { historyOf, itemsOf, countOrdersBefore, hasOrderSince } from '../orders/find.ts'
 import { isAwaited, isInQuestion } from '../orders/order-mails.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { orderPageUrl } from '../settings/page-url.ts'
 import { setting } from '../settings/settings.ts'
+import { needsAddress } from '../shipping/costs.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
 import { formatDay, formatTime } from './email-times.ts'
@@ -84,7 +84,7 @@ export function paymentLinkEmail(shop: ShopContext, data: MailData['payment_link
   const order = getOrderWithEmail(shop, data.orderId)
   if (order.status !== 'pending') throw new ObsoleteEmailError('the order is not waiting for its payment')
   const name = setting(shop.db, 'shop.name')
-  const asksAddress = needsShipping(itemsOf(shop.db, order.id)) && order.shippingAddress === null
+  const asksAddress = needsAddress(itemsOf(shop.db, order.id), order.shippingMethod) && order.shippingAddress === null
   return {
     subject: `Your order ${order.id} at ${name}: the link to pay it`,
     opening: [

@@ -47,6 +47,7 @@ export function creditOrder(tx: Tx, { id, refundedMinor }: OrderRow, now: number
 /** What the invoice of an order says. */
 function saleOf(db: Db, order: OrderRow, now: number): Sale {
   const { id, currency, createdAt, paidAt, shippingMethod, shippingMinor } = order
+  const isPickedUp = shippingMethod?.pickup === true
   const items = itemsOf(db, id)
   const taxes = taxesOfOrder(db, id).map(({ id: _id, orderId: _order, ...tax }) => tax)
   const { rateOf } = termsOfOrder(db, order, items)
@@ -55,7 +56,7 @@ function saleOf(db: Db, order: OrderRow, now: number): Sale {
     orderedAt: createdAt,
     paidAt: paidAt ?? now,
     currency,
-    country: destinationOf(order)?.country ?? setting(db, 'shop.country'),
+    country: (isPickedUp ? undefined : destinationOf(order)?.country) ?? setting(db, 'shop.country'),
     buyer: buyerOf(order),
     lines: items.map((item) => {
       const { name, sku, quantity, unitPriceMinor } = item
@@ -63,7 +64,8 @@ function saleOf(db: Db, order: OrderRow, now: number): Sale {
       return { name, sku, quantity, unitPriceMinor, amountMinor, ...chargedRate(taxes, rateOf(item)) }
     }),
     discounts: discountsOf(db, order),
-    shipping: shippingMethod === null ? null : { name: shippingMethod.name, amountMinor: shippingMinor },
+    shipping:
+      shippingMethod === null ? null : { name: shippingMethod.name, pickup: isPickedUp, amountMinor: shippingMinor },
     subtotalMinor: order.subtotalMinor,
     taxIncluded: order.taxIncluded,
     taxMinor: order.taxMinor,

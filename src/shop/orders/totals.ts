@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/statements.ts'
 import { chargeStepMinor, formatMoney, shareMinor, toMajor } from '../../platform/money.ts'
 import type { CommissionBase } from '../referrals/referrals.ts'
+import { methodLabel } from '../shipping/costs.ts'
 import { rateLabel, withoutTax } from '../tax/arithmetic.ts'
 import type { TaxLine } from '../tax/arithmetic.ts'
 import { saleTerms, shippingWithoutTax, taxOf } from '../tax/terms.ts'
@@ -197,7 +198,7 @@ export function summaryRows(
   const taxes = taxLines.map((tax) => row(taxLabel(tax, taxIncluded), tax.amountMinor))
   const parts = [
     ...discounts,
-    ...(shippingMethod === null ? [] : [row(`Shipping: ${shippingMethod.name}`, shippingMinor)]),
+    ...(shippingMethod === null ? [] : [row(methodLabel(shippingMethod), shippingMinor)]),
     ...(taxIncluded ? [] : taxes)
   ]
   return [

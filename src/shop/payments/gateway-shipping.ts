@@ -1,6 +1,7 @@
 import type Stripe from 'stripe'
 import { isShipped } from '../catalog/product-types.ts'
 import type { OrderItemRow, OrderRow } from '../orders/find.ts'
+import { methodLabel } from '../shipping/costs.ts'
 import { subscriptionInterval } from './subscription-interval.ts'
 
 type Params = Stripe.Checkout.SessionCreateParams
@@ -31,7 +32,7 @@ export function shippingLines(
       price_data: {
         currency: currency.toLowerCase(),
         unit_amount: shippingMinor,
-        product_data: { name: `Shipping: ${shippingMethod.name}` },
+        product_data: { name: methodLabel(shippingMethod) },
         ...(interval === null ? {} : { recurring: { interval } })
       }
     }

@@ -18,6 +18,8 @@ export type OrderToPack = {
   /** The lines of the shipping address, as on an envelope; without one, those of the billing address. */
   shipTo: string[]
   shippingMethod: string | null
+  /** Whether the buyer picks the goods up in the shop. Then `shipTo` has only the name. */
+  pickup: boolean
   /** Of all pieces; null if the weight of one is not known. */
   weightGrams: number | null
   notes: string | null
@@ -38,6 +40,7 @@ function toPack(db: Db, order: OrderRow): OrderToPack {
   const { id, createdAt, paidAt, email, contact, shippingAddress, billingAddress, shippingMethod, notes } = order
   const { firstName, lastName, companyName: company, phone } = contact
   const known = Object.entries({ firstName, lastName, company }).filter(([, value]) => value !== undefined)
+  const pickup = shippingMethod?.pickup === true
   const address = shipToOf(order) ?? shippingAddress ?? billingAddress
   const items = new Map(itemsOf(db, id).map((item) => [item.id, item]))
   const open = progressOf(db, id).filter(({ left }) => left > 0)
@@ -49,8 +52,9 @@ function toPack(db: Db, order: OrderRow): OrderToPack {
     paidAt: paidAt === null ? null : toIso(paidAt),
     email,
     phone: address?.phone ?? phone ?? null,
-    shipTo: postalLines({ ...Object.fromEntries(known), ...address }),
+    shipTo: postalLines({ ...Object.fromEntries(known), ...(pickup ? {} : address) }),
     shippingMethod: shippingMethod?.name ?? null,
+    pickup,
     weightGrams: Number.isNaN(weightGrams) ? null : weightGrams,
     notes,
     lines: open.map(({ line, itemId, name, left }) => ({

@@ -1,5 +1,5 @@
 import { chargeStepMinor } from '../../platform/money.ts'
-import { isShipped } from '../catalog/product-types.ts'
+import { isShipped, needsShipping } from '../catalog/product-types.ts'
 import type { ProductType } from '../catalog/product-types.ts'
 import type { ChosenMethod } from './input.ts'
 import type { MethodRow } from './zones.ts'
@@ -9,6 +9,19 @@ export type Goods = { type: ProductType; quantity: number; weightGrams: number |
 
 /** A method that a buyer can choose, with what it costs. */
 export type OfferedMethod = ChosenMethod & { amountMinor: number }
+
+/** Whether a cart or an order needs an address: something is shipped, and the buyer does not pick it up in the shop. */
+export function needsAddress(
+  lines: readonly { type: ProductType }[],
+  method: Pick<ChosenMethod, 'pickup'> | null
+): boolean {
+  return needsShipping(lines) && method?.pickup !== true
+}
+
+/** The name of a method beside its costs, for buyers. */
+export function methodLabel({ name, pickup = false }: Pick<ChosenMethod, 'name'> & { pickup?: boolean }): string {
+  return pickup ? name : `Shipping: ${name}`
+}
 
 /** The weight of what has to be shipped. A product without a weight weighs nothing. */
 export function shippedGrams(goods: readonly Goods[]): number {
@@ -24,9 +37,9 @@ export function offeredFor(methods: readonly MethodRow[], goods: readonly Goods[
   return methods
     .filter(({ maxWeightGrams }) => maxWeightGrams === null || grams <= maxWeightGrams)
     .map((method) => {
-      const { id, name, estimate, freeFromMinor } = method
+      const { id, name, estimate, pickup, freeFromMinor } = method
       const isFree = freeFromMinor !== null && goodsMinor >= freeFromMinor
-      return { id, name, estimate, amountMinor: isFree ? 0 : costMinor(method, grams, currency) }
+      return { id, name, estimate, pickup, amountMinor: isFree ? 0 : costMinor(method, grams, currency) }
     })
 }
 

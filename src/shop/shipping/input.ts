@@ -22,7 +22,9 @@ function shippingMethod(currency: string) {
       /** A heavier cart does not have this method. */
       maxWeightGrams: count(1, 10_000_000).nullish(),
       /** Text, such as `2–3 days`. */
-      estimate: line(100).nullish()
+      estimate: line(100).nullish(),
+      /** The buyer picks the goods up in the shop: no address is needed, and buyers of all countries can choose it. */
+      pickup: z.boolean().nullish()
     })
     .transform(({ id, name, ...method }) => ({
       id,
@@ -31,7 +33,8 @@ function shippingMethod(currency: string) {
       freeFromMinor: method.freeFrom ?? null,
       perKgMinor: method.perKg ?? null,
       maxWeightGrams: method.maxWeightGrams ?? null,
-      estimate: method.estimate ?? null
+      estimate: method.estimate ?? null,
+      pickup: method.pickup ?? false
     }))
 }
 
@@ -65,4 +68,4 @@ export function shippingZone(currency: string) {
 export type ShippingZone = z.output<ReturnType<typeof shippingZone>>
 export type ShippingMethod = ShippingZone['methods'][number]
 /** A method as a buyer chose it. An order keeps it when the shop's methods change. */
-export type ChosenMethod = Pick<ShippingMethod, 'id' | 'name' | 'estimate'>
+export type ChosenMethod = Pick<ShippingMethod, 'id' | 'name' | 'estimate' | 'pickup'>

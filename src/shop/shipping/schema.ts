@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { minor } from '../../platform/db/columns.ts'
+import { bool, minor } from '../../platform/db/columns.ts'
 
 /** Countries with the same shipping methods. */
 export const shippingZones = sqliteTable(
@@ -42,10 +42,13 @@ export const shippingMethods = sqliteTable(
     /** A heavier cart does not have this method. */
     maxWeightGrams: integer('max_weight_grams'),
     estimate: text('estimate'),
-    position: integer('position').notNull()
+    position: integer('position').notNull(),
+    /** The buyer picks the goods up in the shop: no address is needed, and every country has the method. */
+    pickup: bool('pickup').notNull().default(false)
   },
   (t) => [
     primaryKey({ columns: [t.zoneId, t.id] }),
+    check('shipping_methods_pickup', sql`${t.pickup} IN (0, 1)`),
     check('shipping_methods_amount', sql`${t.amountMinor} >= 0`),
     check('shipping_methods_free_from', sql`${t.freeFromMinor} >= 0`),
     check('shipping_methods_per_kg', sql`${t.perKgMinor} >= 0`),

@@ -47,11 +47,36 @@ export function zoneCountries(db: Db): string[] {
     .map(({ country }) => country)
 }
 
-/** The methods of a country's zone, in their order; undefined for a country in no zone. */
+/** The methods that ship to a country, in the order of its zone; undefined for a country in no zone. */
 export function methodsOfCountry(db: Db, country: string): MethodRow[] | undefined {
   const found = zonesOfCountry(db).all({ country })
   const zone = found.find((row) => row.country === country) ?? found[0]
-  return zone && methods(db).all({ zoneId: zone.zoneId })
+  return (
+    zone &&
+    methods(db)
+      .all({ zoneId: zone.zoneId })
+      .filter(({ pickup }) => !pickup)
+  )
+}
+
+/**
+ * The methods with which a buyer picks the goods up in the shop, each id once. They are those of all zones, because it does
+ * not matter where the buyer lives.
+ */
+export function pickupMethods(db: Db): MethodRow[] {
+  const all = db.orm
+    .select({ method: shippingMethods })
+    .from(shippingMethods)
+    .innerJoin(shippingZones, eq(shippingZones.id, shippingMethods.zoneId))
+    .where(eq(shippingMethods.pickup, true))
+    .orderBy(asc(shippingZones.position), asc(shippingMethods.position))
+    .all()
+  return [...new Map(all.toReversed().map(({ method }) => [method.id, method])).values()].toReversed()
+}
+
+/** The pick-up method with an id; undefined for a method that ships. */
+export function findPickup(db: Db, id: string | undefined): MethodRow | undefined {
+  return pickupMethods(db).find((method) => method.id === id)
 }
 
 /** All zones with their countries and methods, in their order. */
@@ -173,7 +198,7 @@ export function toZoneEntry({ zone, countries, methods }: ShippingZone, currency
 }
 
 function toMethodEntry(method: ShippingMethod, currency: string) {
-  const { id, name, amountMinor, freeFromMinor, perKgMinor, maxWeightGrams, estimate } = method
+  const { id, name, amountMinor, freeFromMinor, perKgMinor, maxWeightGrams, estimate, pickup } = method
   const orNull = (minor: number | null) => (minor === null ? null : toAmount(minor, currency))
   return {
     id,
@@ -182,7 +207,8 @@ function toMethodEntry(method: ShippingMethod, currency: string) {
     freeFrom: orNull(freeFromMinor),
     perKg: orNull(perKgMinor),
     maxWeightGrams,
-    estimate
+    estimate,
+    pickup
   }
 }
 

@@ -10,6 +10,7 @@ import { readVatId } from '../../platform/vat/vat-id.ts'
 import { isShipped } from '../catalog/product-types.ts'
 import type { ProductType } from '../catalog/product-types.ts'
 import { setting } from '../settings/settings.ts'
+import type { ChosenMethod } from '../shipping/input.ts'
 import { shareEvenly, taxesInPaid, taxesOf, withoutTax } from './arithmetic.ts'
 import type { Taxable, Taxes, TaxLine, TaxRate } from './arithmetic.ts'
 import type { TaxClass } from './input.ts'
@@ -64,6 +65,8 @@ export type TaxedBuyer = {
   billingAddress: Located | null
   /** As the buyer typed it. */
   vatId: string | null
+  /** What is picked up is sold in the shop's own country. */
+  shippingMethod?: Pick<ChosenMethod, 'pickup'> | null | undefined
 }
 
 /** How the shop taxes a sale to a buyer. */
@@ -76,7 +79,7 @@ export type SaleTerms = TaxTerms & {
 
 /**
  * How the shop taxes a sale of lines to a buyer, by its settings and rates: what is shipped by the country that it is
- * shipped to, and the rest by the buyer's country. Without an address, the shop's own country counts. A business in
+ * shipped to, what is picked up by the shop's country, and the rest by the buyer's country. Without an address, the shop's own country counts. A business in
  * another member state of the EU than the shop owes the tax itself (reverse charge, Directive 2006/112/EC, articles 138
  * and 196).
  *
@@ -127,7 +130,7 @@ function placesOf(buyer: TaxedBuyer, seller: string) {
   }
   const shipped = destinationOf(buyer)
   return {
-    shipped: toPlace(shipped),
+    shipped: toPlace(buyer.shippingMethod?.pickup === true ? null : shipped),
     other: toPlace(buyer.billingAddress?.country === undefined ? shipped : buyer.billingAddress)
   }
 }

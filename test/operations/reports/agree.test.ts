@@ -52,7 +52,7 @@ function fill(db: Db, orders: readonly Made[]): void {
       line(products[product] ?? 0, { quantity, unitPriceMinor: price, discountMinor: discount }),
       line(products[0] ?? 0)
     ]
-    const method = { id: 'post', name: 'Post', estimate: null }
+    const method = { id: 'post', name: 'Post', estimate: null, pickup: false }
     const { id } = place(db, draft(lines, { currency, shipping: { method, amountMinor: shipping } }), at)
     if (!isPaid) continue
     move(db, id, 'processing', {}, at + 60_000)

@@ -195,7 +195,7 @@ describe('attribution', () => {
 test('the renewal of a subscription that is shipped has the shipping of the first order again', () => {
   const db = emptyShop()
   const goods = line(makeProduct(db), { grants: [{ kind: 'subscription', interval: 'month', pro: false }] })
-  const shipping = { method: { id: 'parcel', name: 'Parcel', estimate: null }, amountMinor: 490 }
+  const shipping = { method: { id: 'parcel', name: 'Parcel', estimate: null, pickup: false }, amountMinor: 490 }
   const original = place(db, draft([goods, line(makeProduct(db, { slug: 'mug' }))], { shipping }))
   const payment = { amountMinor: 1250 + 490, currency: 'EUR', by: 'gateway' }
   const renewal = write(db, (tx) => insertRenewal(tx, original, payment, noon))

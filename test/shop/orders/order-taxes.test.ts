@@ -15,7 +15,7 @@ import { credited, draft, line, makeAffiliate, makeCoupon, makeProduct, makeUser
 
 const operator = { by: 'operator', reason: 'test' }
 const french = 'FR40303265045'
-const post = { id: 'post', name: 'Post', estimate: null }
+const post = { id: 'post', name: 'Post', estimate: null, pickup: false }
 
 let shop: TestShop
 

@@ -12,7 +12,7 @@ import type { Goods } from '../../../src/shop/shipping/costs.ts'
 import { emptyShop } from '../../support/temporary-shop.ts'
 
 function method(changes: Partial<ShippingMethod> = {}): ShippingMethod {
-  const none = { freeFromMinor: null, perKgMinor: null, maxWeightGrams: null, estimate: null }
+  const none = { freeFromMinor: null, perKgMinor: null, maxWeightGrams: null, estimate: null, pickup: false }
   return { id: 'parcel', name: 'Parcel', amountMinor: 490, ...none, ...changes }
 }
 
