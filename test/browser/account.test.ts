@@ -17,7 +17,7 @@ test('a new account logs in once its email is verified by the link in the messag
   await page.getByLabel('Password').fill('password')
   await page.getByLabel('I accept the terms').check()
   await page.getByRole('button', { name: 'Create my account' }).click()
-  await page.locator('#password-error').waitFor()
+  await page.getByRole('alert').waitFor()
   await look(page, 'register-refused')
   await page.getByLabel('Password').fill('tidal-basalt-93')
   await page.getByRole('button', { name: 'Create my account' }).click()
