@@ -92,7 +92,7 @@ const cool = '#cfe0e6'
 const night = '#31475a'
 const sage = '#d5ddcb'
 
-/** Each product's background and drawing on 800 by 800 points. seeds/demo/catalogue.json describes the pictures. */
+/** Each product's background and drawing on 800 by 800 points. seeds/demo/catalog.json describes the pictures. */
 const drawings: Record<string, Drawing> = {
   'storm-lantern': { sky: night, svg: lantern(steel, '#dfe8ea') },
   'tealight-lantern': { sky: night, svg: tinLantern(steel) },

@@ -35,7 +35,7 @@ type Parts = { config: Config; replica: Replica; door: Door; log: Logger }
 type Served = { listener: HttpListener; app: App | null }
 
 /**
- * Serves the catalogue from a copy of the replica's newest state, and exchanges the copy when the replica has changed,
+ * Serves the catalog from a copy of the replica's newest state, and exchanges the copy when the replica has changed,
  * without refusing a request. Before the first copy, only the probes answer.
  *
  * @throws AppError CONFLICT while another server runs on the data folder
@@ -159,7 +159,7 @@ function refuse(error: AppError, request: Request): Response {
   return failure(error, requestIds(request.headers.get('x-correlation-id')), Date.now(), { noStore: true })
 }
 
-/** Whether a server that only reads answers a route: the catalogue, which is the same for everyone, and the status. */
+/** Whether a server that only reads answers a route: the catalog, which is the same for everyone, and the status. */
 export function isOpenToReaders({ method, path, cache }: Pick<Route, 'method' | 'path' | 'cache'>): boolean {
   return method === 'GET' && (cache === 'public' || path === '/health')
 }

@@ -27,7 +27,7 @@ async function followingFolder() {
   const source = temporaryFolder()
   const shop = await startShop({ dataDir: source, env: { SHOPSTEAD_PUBLIC_URL: publicUrl } })
   const etagOf = async (path: string) => (await fetch(`${shop.url}${path}`)).headers.get('etag')
-  const etags = await Promise.all(catalogue.map(etagOf))
+  const etags = await Promise.all(catalog.map(etagOf))
   await shop.stop()
   const dataDir = temporaryFolder()
   const folder = join(followFolder(dataDir), 'copy-1')
@@ -65,7 +65,7 @@ async function startFollower(dataDir: string) {
   return { get, warnings }
 }
 
-const catalogue = ['offers', 'products', 'products/mug', 'categories', 'payment-config'].map(
+const catalog = ['offers', 'products', 'products/mug', 'categories', 'payment-config'].map(
   (path) => `/api/v1/store/${path}`
 )
 
@@ -73,8 +73,8 @@ describe('a server that follows a replica', () => {
   it('serves its last copy while the replica cannot be read, with the ETags of the first machine', async () => {
     const { dataDir, etags } = await followingFolder()
     const { get, warnings } = await startFollower(dataDir)
-    const responses = await Promise.all(catalogue.map((path) => get(path)))
-    expect(responses.map(({ status }) => status)).toEqual(catalogue.map(() => 200))
+    const responses = await Promise.all(catalog.map((path) => get(path)))
+    expect(responses.map(({ status }) => status)).toEqual(catalog.map(() => 200))
     expect(responses.map(({ headers }) => headers.get('etag'))).toEqual(etags)
     const headers = { 'if-none-match': etags[0] ?? '' }
     expect((await get('/api/v1/store/offers', { headers })).status).toBe(304)
@@ -82,7 +82,7 @@ describe('a server that follows a replica', () => {
     await expect.poll(() => warnings).toEqual([['the replica cannot be followed', { reason: expect.any(String) }]])
   })
 
-  it('answers the catalogue, pictures and the status, and refuses every other route with 503', async () => {
+  it('answers the catalog, pictures and the status, and refuses every other route with 503', async () => {
     const { dataDir } = await followingFolder()
     const { get } = await startFollower(dataDir)
     const wrong: string[] = []

@@ -5,13 +5,13 @@ import { listCards, listOffers } from '../shop/catalog/offers.ts'
 import { categoriesResponse } from '../shop/catalog/public/categories.ts'
 import { productResponse } from '../shop/catalog/public/product.ts'
 import { productSorts as sorts } from '../shop/catalog/search/find-products.ts'
-import { categoriesData, productData, productsData } from './answers/catalogue.ts'
+import { categoriesData, productData, productsData } from './answers/catalog.ts'
 import { cachedAnswer, conditionalHeaders, sharedCaching, textParameter } from './reply.ts'
 import { route } from './route.ts'
 import type { Route } from './route.ts'
 import { offersData } from './answers/store.ts'
 
-/** What the routes of the catalogue have in common: everyone reads the same, and caches may carry it. */
+/** What the routes of the catalog have in common: everyone reads the same, and caches may carry it. */
 const open = {
   method: 'GET',
   headers: conditionalHeaders,
@@ -87,7 +87,7 @@ export const offerRoutes: Route[] = [
     invalid: 400,
     query: z.object({
       page: queryInteger({ min: 1, max: 1_000_000, default: 1 }),
-      // Through the proxy, which drops the query, a site sees a whole small catalogue.
+      // Through the proxy, which drops the query, a site sees a whole small catalog.
       perPage: queryInteger({ min: 1, max: 100, default: 100 }),
       category: textParameter(255),
       search: textParameter(100)

@@ -34,7 +34,7 @@ export const groups: readonly Group[] = [
   },
   { name: 'admin', use: 'service', about: 'administrators', load: () => import('./people/admin.ts') },
   { name: 'users', use: 'everyday', about: 'accounts', load: () => import('./people/users.ts') },
-  { name: 'offers', use: 'everyday', about: 'the catalogue', load: () => import('./offers/offers.ts') },
+  { name: 'offers', use: 'everyday', about: 'the catalog', load: () => import('./offers/offers.ts') },
   { name: 'coupons', use: 'selling', about: 'coupon codes', load: () => import('./offers/coupons.ts') },
   { name: 'shipping', use: 'selling', about: 'shipping zones and methods', load: () => import('./offers/shipping.ts') },
   { name: 'tax', use: 'selling', about: 'tax rates', load: () => import('./offers/tax.ts') },

@@ -35,7 +35,7 @@ function isOpen(method: string, path: string): boolean {
 }
 
 /**
- * A browser asks whether its copy of the catalogue is current. Otherwise it may show one that is ten minutes old, since
+ * A browser asks whether its copy of the catalog is current. Otherwise it may show one that is ten minutes old, since
  * the shop lets caches send a response once more while they fetch a newer one (stale-while-revalidate).
  */
 const isBrowser = 'document' in globalThis

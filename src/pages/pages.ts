@@ -81,7 +81,7 @@ export function createNotFoundPage(app: App): (request: Request) => Response {
   return (request) => render(errorPage(app, notFound()), request)
 }
 
-/** The page for a browser that requests something else than the catalogue from a machine that follows. */
+/** The page for a browser that requests something else than the catalog from a machine that follows. */
 export function createReadOnlyPage(app: App): (error: AppError, request: Request) => Response {
   const render = createRenderer(app, loadAssets())
   const title = 'The shop cannot take orders at the moment'

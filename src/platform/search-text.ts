@@ -1,6 +1,6 @@
 import { compareKey } from './text.ts'
 
-// How texts enter the search index of the catalogue, and how a search text is compared with it. Migrations use these
+// How texts enter the search index of the catalog, and how a search text is compared with it. Migrations use these
 // functions through SQL, so a change needs a migration that builds the index again.
 
 const words = /[\p{L}\p{M}]+/gu

@@ -1,7 +1,7 @@
 /** What a shop for tests contains, and when it is. */
 export type TestShopOptions = {
   /**
-   * `demo` for the demo shop, or a catalogue as an object in the format of a seed file (docs/contract.md A7), such as
+   * `demo` for the demo shop, or a catalog as an object in the format of a seed file (docs/contract.md A7), such as
    * `{ products: [{ slug: 'mug', name: 'Mug', price: '12.50' }] }`. Default: three products, `mug`, `lamp` and `print`.
    */
   seed?: 'demo' | object

@@ -16,7 +16,7 @@ import { Browser } from '../support/browser.ts'
 import type { Answer } from '../support/browser.ts'
 import { shopstead } from '../support/command-line.ts'
 
-const catalogue = { products: [{ slug: 'mug', name: 'Mug', price: '20.00' }] }
+const catalog = { products: [{ slug: 'mug', name: 'Mug', price: '20.00' }] }
 
 type Page = { referrals: { id: number }[]; nextCursor: string | null }
 
@@ -52,7 +52,7 @@ const fields = ({ error }: Answer<unknown>) => Object.keys(error.details['fieldE
 
 describe('GET /affiliates/referrals', () => {
   it('answers only data, each row with exactly its five fields', async () => {
-    const shop = await openShop(catalogue)
+    const shop = await openShop(catalog)
     const mira = await affiliate(shop, 'mira', 3)
     const answer = await list(mira)
     expect(Object.keys(JSON.parse(answer.text) as object)).toEqual(['data'])
@@ -68,7 +68,7 @@ describe('GET /affiliates/referrals', () => {
   })
 
   it('lists twenty by default, and up to a hundred', async () => {
-    const shop = await openShop(catalogue)
+    const shop = await openShop(catalog)
     const mira = await affiliate(shop, 'mira', 101)
     expect(ids(await list(mira))).toHaveLength(20)
     expect(ids(await list(mira, '?limit=1'))).toEqual([101])
@@ -78,7 +78,7 @@ describe('GET /affiliates/referrals', () => {
   })
 
   it('lists every row once while new ones arrive and old ones change', async () => {
-    const shop = await openShop(catalogue)
+    const shop = await openShop(catalog)
     const mira = await affiliate(shop, 'mira', 25)
     const seen: number[] = []
     let query = '?limit=4'
@@ -95,14 +95,14 @@ describe('GET /affiliates/referrals', () => {
   })
 
   it('reports on the last full page that there is no next one', async () => {
-    const shop = await openShop(catalogue)
+    const shop = await openShop(catalog)
     const mira = await affiliate(shop, 'mira', 20)
     const page = await list(mira)
     expect([ids(page).length, page.data.nextCursor]).toEqual([20, null])
   })
 
   it('shows each affiliate only their own referrals', async () => {
-    const shop = await openShop(catalogue)
+    const shop = await openShop(catalog)
     const mira = await affiliate(shop, 'mira', 3)
     const tove = await affiliate(shop, 'tove', 2)
     expect([ids(await list(mira)), ids(await list(tove))]).toEqual([
@@ -146,7 +146,7 @@ describe('GET /affiliates/referrals', () => {
     ['?__proto__=1', '__proto__'],
     ['?constructor=1', 'constructor']
   ])('rejects %s with the field %s, without the value', async (query, field) => {
-    const shop = await openShop(catalogue)
+    const shop = await openShop(catalog)
     const mira = await affiliate(shop, 'mira', 1)
     const answer = await list(mira, query)
     expect([...refusal(answer), ...fields(answer)]).toEqual([422, 'VALIDATION_FAILED', field])
@@ -156,7 +156,7 @@ describe('GET /affiliates/referrals', () => {
 
 describe('the endpoint GET /affiliates/referrals', () => {
   it('checks session, parameters, account, state, configuration and terms, in this order', async () => {
-    const shop = await openShop(catalogue, { 'affiliates.termsGating': 'true', 'affiliates.termsVersion': 'soon' })
+    const shop = await openShop(catalog, { 'affiliates.termsGating': 'true', 'affiliates.termsVersion': 'soon' })
     const visitor = shop.visitor()
     const lena = await registerUser(shop, 'lena')
     const mira = await registerUser(shop, 'mira')
@@ -190,7 +190,7 @@ describe('the endpoint GET /affiliates/referrals', () => {
   })
 
   it('is UPSTREAM_UNAVAILABLE when anything else fails, without details', async () => {
-    const shop = await openShop(catalogue)
+    const shop = await openShop(catalog)
     const mira = await affiliate(shop, 'mira', 1)
     for (const table of ['referrals', 'affiliates', 'sessions']) {
       shop.app.db.sqlite.exec(`ALTER TABLE ${table} RENAME TO elsewhere`)
@@ -203,7 +203,7 @@ describe('the endpoint GET /affiliates/referrals', () => {
   })
 
   it('accepts only GET and HEAD', async () => {
-    const shop = await openShop(catalogue)
+    const shop = await openShop(catalog)
     const mira = await affiliate(shop, 'mira', 1)
     const posted = await mira.post('/affiliates/referrals', {})
     expect([...refusal(posted), posted.headers.get('allow')]).toEqual([405, 'METHOD_NOT_ALLOWED', 'GET, HEAD'])
@@ -213,7 +213,7 @@ describe('the endpoint GET /affiliates/referrals', () => {
   })
 
   it('works through the proxy with its nonce; the proxy drops other parameters', async () => {
-    const shop = await openShop(catalogue)
+    const shop = await openShop(catalog)
     const mira = await affiliate(shop, 'mira', 3)
     const site = new Browser(`${shop.url}/api/secure`)
     for (const [name, value] of mira.cookies) site.cookies.set(name, value)
@@ -229,7 +229,7 @@ describe('the endpoint GET /affiliates/referrals', () => {
 
 describe('becoming an affiliate', () => {
   it('starts with an application that the operator decides about, and appears in the biography', async () => {
-    const shop = await openShop(catalogue)
+    const shop = await openShop(catalog)
     const lena = await registerUser(shop, 'lena')
     expect(refusal(await shop.visitor().post('/affiliates/apply', {}))).toEqual([401, 'NOT_AUTHENTICATED'])
     expect(refusal(await lena.get('/affiliates/me'))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
@@ -274,7 +274,7 @@ describe('becoming an affiliate', () => {
   })
 
   it('requires the terms to be accepted again after each new version', async () => {
-    const shop = await openShop(catalogue, { 'affiliates.termsVersion': '1.0.0' })
+    const shop = await openShop(catalog, { 'affiliates.termsVersion': '1.0.0' })
     const mira = await affiliate(shop, 'mira')
     for (const body of [{}, { version: null }, { version: '' }, { version: '0.9.0' }, { version: '1.0.0 ' }]) {
       const refused = await mira.post('/affiliates/terms', body)
@@ -290,7 +290,7 @@ describe('becoming an affiliate', () => {
 
 describe('the operator with a running shop', () => {
   it('plans, approves and exports a payout run, and the affiliate sees it immediately', async () => {
-    const shop = await openShop(catalogue)
+    const shop = await openShop(catalog)
     const mira = await affiliate(shop, 'mira')
     const lena = await registerUser(shop, 'lena')
     await pay(lena, await order(shop, lena, 'mug', { query: '?ref=mira&campaign==cmd()' }))
@@ -328,7 +328,7 @@ describe('the operator with a running shop', () => {
   })
 
   it('accepts paid orders by hand, and gets the reason for a refusal', async () => {
-    const shop = await openShop(catalogue, { 'affiliates.autoAccept': 'false' })
+    const shop = await openShop(catalog, { 'affiliates.autoAccept': 'false' })
     const mira = await affiliate(shop, 'mira')
     const lena = await registerUser(shop, 'lena')
     const placed = await order(shop, lena, 'mug', { query: '?ref=mira' })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { getOrder } from '../../src/shop/orders/find.ts'
 import type { Answer } from '../support/browser.ts'
-import { smallCatalogue } from '../support/running-shop.ts'
+import { smallCatalog } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import {
   checkOut,
@@ -28,9 +28,9 @@ const subscription = (slug: string, interval: 'month' | 'year') => ({
   type: 'digital',
   grants: [{ kind: 'subscription', interval }]
 })
-const catalogue = {
+const catalog = {
   products: [
-    ...smallCatalogue.products,
+    ...smallCatalog.products,
     {
       slug: 'shirt',
       name: 'Shirt',
@@ -56,7 +56,7 @@ const catalogue = {
     }
   ],
   coupons: [
-    ...smallCatalogue.coupons,
+    ...smallCatalog.coupons,
     { code: 'LATER', percent: 10, startsAt: '2999-01-01' },
     { code: 'BIG', percent: 10, minTotal: '100.00' },
     { code: 'LIGHTS', percent: 50, categories: ['Light'] },
@@ -71,8 +71,8 @@ const yearly = { productId: 9, quantity: 1 }
 const palace = { productId: 10, quantity: 50 }
 
 describe('the items of a checkout', () => {
-  test('have the price and the name of the catalogue', async () => {
-    const shop = await shopFor({ seed: catalogue })
+  test('have the price and the name of the catalog', async () => {
+    const shop = await shopFor({ seed: catalog })
     const answer = await checkOut(shop.visitor(), {
       items: [{ ...mug, quantity: 3 }, lamp, { productId: shirt, quantity: 1 }]
     })
@@ -95,14 +95,14 @@ describe('the items of a checkout', () => {
     ['of more than there are', { productId: shirt, quantity: 4, variationId: small }, 'quantity'],
     ['that comes to more than can be counted', palace, 'quantity']
   ])('are rejected on the path of an item %s, and no part of the order is stored', async (_what, item, field) => {
-    const shop = await shopFor({ seed: catalogue })
+    const shop = await shopFor({ seed: catalog })
     const answer = await checkOut(shop.visitor(), { items: [mug, item] })
     expect([answer.status, fieldErrors(answer)]).toEqual([422, [`items.1.${field}`]])
     expect(count(shop, 'orders')).toBe(0)
   })
 
   test('merge into one line when they are equal, also with an explicit default variation', async () => {
-    const shop = await shopFor({ seed: catalogue })
+    const shop = await shopFor({ seed: catalog })
     const items = [
       { productId: shirt, quantity: 1 },
       { ...mug, quantity: 50 },
@@ -127,7 +127,7 @@ describe('the items of a checkout', () => {
   })
 
   test('are rejected on the variation that exceeds a shared stock', async () => {
-    const shop = await shopFor({ seed: catalogue, settings: { 'checkout.heldStockPercent': '100' } })
+    const shop = await shopFor({ seed: catalog, settings: { 'checkout.heldStockPercent': '100' } })
     const scarves = (quantity: number) => [
       { productId: 11, quantity: 1, variationId: 4 },
       { productId: 11, quantity, variationId: 5 }
@@ -137,7 +137,7 @@ describe('the items of a checkout', () => {
   })
 
   test("must have one billing interval on the gateway's page", async () => {
-    const shop = await shopFor({ seed: catalogue })
+    const shop = await shopFor({ seed: catalog })
     const answer = await checkOut(shop.visitor(), { items: [mug, monthly, yearly] })
     expect([answer.status, fieldErrors(answer)]).toEqual([422, ['items.2.productId']])
     const paid = await checkOut(shop.visitor(), { items: [monthly, yearly], ...handoff })
@@ -147,7 +147,7 @@ describe('the items of a checkout', () => {
 
 describe('coupons', () => {
   test('are read from couponCode and couponCodes, in any case; a repeated code counts once', async () => {
-    const shop = await shopFor({ seed: catalogue })
+    const shop = await shopFor({ seed: catalog })
     const body = { items: [{ ...mug, quantity: 4 }], couponCode: ' ten ', couponCodes: ['', 'FIVER', 'TEN'] }
     const { order } = orderOf(shop, await checkOut(shop.visitor(), body))
     // 50.00 less 10 percent, then less 5.00.
@@ -155,7 +155,7 @@ describe('coupons', () => {
   })
 
   test('are rejected each on its own path', async () => {
-    const shop = await shopFor({ seed: catalogue })
+    const shop = await shopFor({ seed: catalog })
     const couponCodes = ['TEN', 'NOPE', 'LATER', 'BIG', 'LIGHTS']
     const answer = await checkOut(shop.visitor(), { items: [mug], couponCode: 'OLD', couponCodes })
     const paths = ['couponCode', 'couponCodes.1', 'couponCodes.2', 'couponCodes.3', 'couponCodes.4']
@@ -178,7 +178,7 @@ describe('coupons', () => {
   })
 
   test("count for the limit per customer with an account's orders, and with payments under its verified email", async () => {
-    const shop = await shopFor({ seed: catalogue })
+    const shop = await shopFor({ seed: catalog })
     const first = { items: [mug], couponCode: 'FIRST' }
     const unpaid = { ...first, customer: { email: 'Lena@Shop.example' } }
     expect((await checkOut(shop.visitor(), unpaid)).status).toBe(200)
@@ -316,7 +316,7 @@ function linkOf(shop: RunningShop, answer: Answer<Result>) {
 
 describe('an order that costs nothing', () => {
   test('is paid immediately without the gateway, and its page is the done page', async () => {
-    const shop = await shopFor({ seed: catalogue })
+    const shop = await shopFor({ seed: catalog })
     const answer = await checkOut(shop.visitor(), { items: [freeSheet], returnUrl: 'https://front.example/' })
     const { order } = orderOf(shop, answer)
     expect(answer.data).toEqual({

@@ -5,7 +5,7 @@ import { write } from '../../src/platform/db/database.ts'
 import { deactivateUser } from '../../src/shop/accounts/deactivate.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
 import { switchModule } from '../../src/shop/settings/settings.ts'
-import { benefitCatalogue } from '../journeys/catalogue.ts'
+import { benefitCatalog } from '../journeys/catalog.ts'
 import { buy, logIn, dayMs, me, registerUser, openShop, writeDownload } from '../journeys/shop.ts'
 import type { JourneyShop } from '../journeys/shop.ts'
 import { rawRequest } from '../support/raw-http.ts'
@@ -21,7 +21,7 @@ async function listed(visitor: Browser): Promise<Download[]> {
 
 /** Somebody who has bought the song, and its link. */
 async function bought(slug = 'song', file = 'song.txt') {
-  const shop = await openShop(benefitCatalogue)
+  const shop = await openShop(benefitCatalog)
   writeDownload(shop, file, text)
   const lena = await registerUser(shop, 'lena')
   const { orderId } = await buy(shop, lena, slug)

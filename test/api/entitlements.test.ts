@@ -3,7 +3,7 @@ import { write } from '../../src/platform/db/database.ts'
 import { setAdministrator } from '../../src/shop/accounts/administrators.ts'
 import { createAffiliate } from '../../src/shop/affiliates/create.ts'
 import { decideAffiliate } from '../../src/shop/affiliates/decide.ts'
-import { benefitCatalogue } from '../journeys/catalogue.ts'
+import { benefitCatalog } from '../journeys/catalog.ts'
 import { buy, logIn, me, registerUser, openShop, order } from '../journeys/shop.ts'
 import type { JourneyShop, Me } from '../journeys/shop.ts'
 import { shopstead } from '../support/command-line.ts'
@@ -48,7 +48,7 @@ function repeats({ flags, entitlements }: Pick<Me, 'flags' | 'entitlements'>): v
 
 describe('register, login and /me', () => {
   it('have exactly the fields of the interface for a user without anything', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const visitor = shop.visitor()
     const registered = await visitor.register(credentials)
     expect(differences(registered.data, { ...summary(false), next: 'string' })).toEqual([])
@@ -75,7 +75,7 @@ describe('register, login and /me', () => {
   })
 
   it('have exactly the fields of the interface while the email is not verified', async () => {
-    const shop = await openShop(benefitCatalogue, { 'registration.emailVerification': 'true' })
+    const shop = await openShop(benefitCatalog, { 'registration.emailVerification': 'true' })
     const { data, meta } = await shop.visitor().register(credentials)
     expect(differences(data, { ...summary(false), registrationStatus: 'string' })).toEqual([])
     expect(data).toMatchObject({ registrationStatus: 'pending_verification', flags: { isLoggedIn: false } })
@@ -85,7 +85,7 @@ describe('register, login and /me', () => {
   })
 
   it('have exactly the fields of the interface for a user who has everything, and every flag is true', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     await collector(shop)
     const visitor = shop.visitor()
     const loggedIn = await visitor.post<Me>('/auth/login', credentials)
@@ -117,7 +117,7 @@ describe('register, login and /me', () => {
   })
 
   it('show the same as "users show" of the operator', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     await collector(shop)
     const visitor = await logIn(shop, 'lena')
     const { entitlements: held } = await me(visitor)
@@ -133,7 +133,7 @@ describe('register, login and /me', () => {
 
 describe('the orders of entitlements', () => {
   it('are the newest twenty, and their total counts all', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     for (let index = 0; index < 22; index += 1) {
       shop.clock.advance(1_000)
@@ -151,7 +151,7 @@ describe('the orders of entitlements', () => {
 
 describe('flags of people', () => {
   it('distinguish an applicant from an affiliate', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     const standing = async () => {
       const { user, roles, flags, entitlements } = await me(lena)
@@ -181,7 +181,7 @@ describe('flags of people', () => {
   })
 
   it('name an administrator, whose sessions end when they become one', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     const { id } = (await me(lena)).user
     write(shop.app.db, (tx) => void setAdministrator(tx, id, true, shop.clock.now()))
@@ -194,7 +194,7 @@ describe('flags of people', () => {
   })
 
   it('count a physical order as completed only when it is', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     const { orderId } = await buy(shop, lena, 'mug')
     expect((await me(lena)).flags['hasAnyCompletedStoreOrder']).toBe(false)

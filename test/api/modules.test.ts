@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ModuleName } from '../../src/shop/settings/modules.ts'
 import { switchModule } from '../../src/shop/settings/settings.ts'
-import { benefitCatalogue } from '../journeys/catalogue.ts'
+import { benefitCatalog } from '../journeys/catalog.ts'
 import { buy, me, registerUser, openShop, ordersOf, productId, writeDownload } from '../journeys/shop.ts'
 import type { JourneyShop, Me } from '../journeys/shop.ts'
 import { shopstead } from '../support/command-line.ts'
@@ -41,7 +41,7 @@ async function readMe(
 
 describe.each(modules)('the module $name', ({ name, flag, dependency }) => {
   it('is shown in flags and dependencies of register, login and /me immediately, alone', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     turn(shop, name, false)
     const off = await readMe(shop, lena, 'first')
@@ -60,7 +60,7 @@ describe.each(modules)('the module $name', ({ name, flag, dependency }) => {
 
 describe('a benefit of a module that is off', () => {
   it('is hidden, and visible again when the module is on', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     writeDownload(shop, 'song.txt', 'la')
     const lena = await registerUser(shop, 'lena')
     for (const slug of ['head-keeper', 'guild', 'almanac', 'glazing', 'panes', 'song']) await buy(shop, lena, slug)
@@ -100,7 +100,7 @@ describe('a benefit of a module that is off', () => {
   })
 
   it('names the remaining forms provider', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     const provider = async () => (await me(lena)).entitlements.formsProvider
     expect(await provider()).toBe('formsA')
@@ -115,7 +115,7 @@ describe('a benefit of a module that is off', () => {
 
 describe('what depends on a module', () => {
   it('health reports it as active or missing, and is ok in both cases', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const visitor = shop.visitor()
     for (const name of ['commerce', 'membershipsA', 'affiliates'] as const) {
       turn(shop, name, false)
@@ -127,7 +127,7 @@ describe('what depends on a module', () => {
   })
 
   it('commerce: offers are unavailable, checkout is disabled, orders are an empty list', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     await buy(shop, lena, 'mug')
     const { headers } = await lena.get('/store/offers')
@@ -146,7 +146,7 @@ describe('what depends on a module', () => {
   })
 
   it('affiliates: no user has an account, can apply or is credited', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const mira = await registerUser(shop, 'mira')
     await mira.post('/affiliates/apply', {})
     turn(shop, 'affiliates', false)
@@ -169,7 +169,7 @@ describe('what depends on a module', () => {
   })
 
   it('a running server applies a change by the command line immediately', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     expect((await shopstead(shop.dataDir, ['modules', 'disable', 'donations'])).code).toBe(0)
     expect((await me(lena)).flags['hasDonations']).toBe(false)

@@ -10,13 +10,13 @@ import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import type { Browser } from '../support/browser.ts'
 
-const catalogue = {
+const catalog = {
   products: ['a', 'b', 'c'].map((slug) => ({ slug, name: slug, price: '10.00' })),
   coupons: [{ code: 'WELCOME10', percent: 10 }]
 }
 let shop: RunningShop
 beforeAll(async () => {
-  shop = await startShop({ seed: catalogue })
+  shop = await startShop({ seed: catalog })
 })
 afterAll(() => shop.stop())
 

@@ -27,7 +27,7 @@ const shirts = sizes.flatMap((Size) =>
   }))
 )
 const long = `${'Word '.repeat(60)}end.`
-const catalogue = {
+const catalog = {
   categories: [
     { slug: 'clothing', name: 'Clothing', description: 'Warm things.' },
     { slug: 'shirts', name: 'Shirts', parent: 'clothing' }
@@ -62,7 +62,7 @@ const catalogue = {
 let shop: RunningShop
 beforeAll(async () => {
   shop = await startShop({ seed: null })
-  apply(shop.app.db, catalogue, { now: shop.app.clock.now() })
+  apply(shop.app.db, catalog, { now: shop.app.clock.now() })
   const plans = [{ slug: 'friends', name: 'Friends', module: 'A' as const, rank: 0, pro: false }]
   write(shop.app.db, (tx) => applyPlans(tx, plans))
 })

@@ -80,7 +80,7 @@ type FillData = { passwordHash: string; tokens: ReadonlyMap<string, string>; now
 
 function fill(sqlite: Database.Database, size: Size, data: FillData): void {
   sqlite.transaction(() => {
-    fillCatalogue(sqlite, size, data)
+    fillCatalog(sqlite, size, data)
     fillAccounts(sqlite, size, data)
     fillOrders(sqlite, size, data)
     fillReferrals(sqlite, size, data)
@@ -93,7 +93,7 @@ function fill(sqlite: Database.Database, size: Size, data: FillData): void {
 const numbers = (max: number): string =>
   `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${max})`
 
-function fillCatalogue(sqlite: Database.Database, { products }: Size, { now }: FillData): void {
+function fillCatalog(sqlite: Database.Database, { products }: Size, { now }: FillData): void {
   sqlite.exec(`
     INSERT INTO products (id, slug, name, description, type, price_minor, published, position, created_at, updated_at)
       ${numbers(products)} SELECT i, 'product-' || i, 'Lantern number ' || i,

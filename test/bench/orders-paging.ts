@@ -21,7 +21,7 @@ type Size = { orders: number; own: number; products: number }
 /** Starts a shop in which the customer's orders are spread evenly among those of others. */
 async function shopOf({ orders, own, products }: Size): Promise<{ shop: RunningShop; cookie: string }> {
   const words = ['Lantern', 'Mug', 'Print', 'Candle', 'Basket', 'Quilt', 'Kettle']
-  const catalogue = {
+  const catalog = {
     products: Array.from({ length: products }, (_, index) => ({
       slug: `product-${index}`,
       name: `${words[index % words.length]} ${index}`,
@@ -31,7 +31,7 @@ async function shopOf({ orders, own, products }: Size): Promise<{ shop: RunningS
       tags: [`tag-${index % 50}`]
     }))
   }
-  const shop = await startShop({ seed: catalogue })
+  const shop = await startShop({ seed: catalog })
   const lena = await makeUser(shop.app, { email: 'lena@shop.example' })
   const mira = await makeUser(shop.app, { email: 'mira@shop.example' })
   const { db } = shop.app
@@ -129,7 +129,7 @@ function ratios(times: Record<string, number>): Record<string, number> {
   return Object.fromEntries(names.map((name, index) => [name, (others[index] ?? Number.NaN) / base]))
 }
 
-/** Changes the catalogue's revision, so that the next response is not from the cache. */
+/** Changes the catalog's revision, so that the next response is not from the cache. */
 const change = ({ sqlite }: Db): void =>
   void sqlite.prepare("UPDATE revisions SET value = value + 1 WHERE name = 'catalog'").run()
 

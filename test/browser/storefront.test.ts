@@ -224,10 +224,10 @@ test('a customer without script, with a name from right to left, orders one of 3
     name: `لون ${index + 1} (صوف)`,
     price: '24.00'
   }))
-  const catalogue = {
+  const catalog = {
     products: [{ slug: 'wool-cap', name: 'قبعة صوف (30)', price: '24.00', categories: ['قبعات', 'شتاء'], variations }]
   }
-  const { file } = readCatalogFile(JSON.stringify(catalogue), { currency: 'EUR' })
+  const { file } = readCatalogFile(JSON.stringify(catalog), { currency: 'EUR' })
   write(shop.app.db, (tx) => applyCatalogFile(tx, file, { keepStock: false }, Date.now()))
   const { page } = await newVisitor(browser, { javaScriptEnabled: false })
   await page.goto(`${shop.url}/login?next=/products/wool-cap`)

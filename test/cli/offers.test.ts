@@ -11,7 +11,7 @@ afterAll(() => rmSync(dataDir, { recursive: true }))
 const run = <Json = Record<string, unknown>>(...args: string[]) =>
   shopstead<Json>(dataDir, ['offers', ...args, '--json'])
 
-const catalogue = {
+const catalog = {
   products: [
     { slug: 'mug', name: 'Enamel mug', price: '12.00', salePrice: '9.60', stock: 20, categories: ['Kitchen > Cups'] },
     { slug: 'bowl', name: 'Soup bowl', price: '8.00', categories: ['Kitchen'], published: false },
@@ -30,8 +30,8 @@ const catalogue = {
 
 beforeAll(async () => {
   createMigratedDatabase(join(dataDir, 'shopstead.db'))
-  const file = join(dataDir, 'catalogue.json')
-  writeFileSync(file, JSON.stringify(catalogue))
+  const file = join(dataDir, 'catalog.json')
+  writeFileSync(file, JSON.stringify(catalog))
   await run('import', file)
 })
 

@@ -6,7 +6,7 @@ import { quay } from '../support/addresses.ts'
 import { shopstead } from '../support/command-line.ts'
 import type { Typed } from '../support/command-line.ts'
 import { makeUser } from '../support/people.ts'
-import { smallCatalogue, startShop } from '../support/running-shop.ts'
+import { smallCatalog, startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
 type Created = {
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const shirt = { slug: 'shirt', name: 'Shirt', price: '20.00' }
   const variations = [{ sku: 'RED', name: 'Red', price: '20.00', default: true }]
   shop = await startShop({
-    seed: { ...smallCatalogue, products: [...smallCatalogue.products, { ...shirt, variations }] }
+    seed: { ...smallCatalog, products: [...smallCatalog.products, { ...shirt, variations }] }
   })
 })
 afterAll(() => shop.stop())

@@ -6,7 +6,7 @@ import { demoShop } from '../support/demo-shop.ts'
 
 const long: [args: string[], step: string][] = [
   [['offers', 'import', 'seeds/offers.example.json', '--dry-run'], 'checking 5 products'],
-  [['offers', 'export'], 'reading the catalogue'],
+  [['offers', 'export'], 'reading the catalog'],
   [['referrals', 'export', '--out', 'NEW FILE'], 'referrals written'],
   [['users', 'export', 'lena@shop.example'], 'collecting'],
   [['orders', 'reconcile'], 'asking the gateway']

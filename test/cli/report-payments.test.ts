@@ -10,10 +10,10 @@ import { refundOrder } from '../../src/shop/payments/refund.ts'
 import { createStripeClient } from '../../src/platform/stripe-client.ts'
 import { settlePayments } from '../../src/shop/payments/reconcile.ts'
 import { openWarnings, warn } from '../../src/shop/payments/warnings.ts'
-import { benefitCatalogue } from '../journeys/catalogue.ts'
+import { benefitCatalog } from '../journeys/catalog.ts'
 import { buy, openShop, registerUser } from '../journeys/shop.ts'
 import { shopstead } from '../support/command-line.ts'
-import { smallCatalogue, startShop } from '../support/running-shop.ts'
+import { smallCatalog, startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { quay } from '../support/addresses.ts'
@@ -33,7 +33,7 @@ type Report = {
 
 /** A shop with the sandbox, and what a test does to its payments. */
 async function shopWithPayments() {
-  const shop = await startShop({ seed: smallCatalogue })
+  const shop = await startShop({ seed: smallCatalog })
   onTestFinished(() => shop.stop())
   const sandbox = sandboxOf(shop)
   const stripe = await createStripeClient({ secretKey: 'sk_test_sandbox', httpClient: sandbox.httpClient })
@@ -111,7 +111,7 @@ describe('shopstead report payments', () => {
   })
 
   it('counts a charge of earlier days in the totals of those days only', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     const { orderId } = await buy(shop, lena, 'almanac-pro')
     shop.clock.advance(40 * 24 * 60 * 60_000)
@@ -207,7 +207,7 @@ describe('shopstead report payments', () => {
   })
 
   it('finds a renewal that the shop never noticed, which carries no metadata', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     const { orderId } = await buy(shop, lena, 'almanac-pro')
     const sandbox = sandboxOf(shop)

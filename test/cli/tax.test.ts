@@ -57,7 +57,7 @@ test('the preset sets the standard rates of the EU, keeps the others, and says h
 
 test('the export contains the rates, and importing it again changes nothing', async () => {
   const { stdout } = await shopstead(dataDir, ['offers', 'export'])
-  const file = join(folder, 'catalogue.json')
+  const file = join(folder, 'catalog.json')
   writeFileSync(file, stdout)
   expect(await run('offers', 'import', file)).toMatchObject({ json: { unchanged: { tax: 28 }, updated: { tax: 0 } } })
   const tax = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
 import type { Browser } from '../support/browser.ts'
-import { benefitCatalogue } from './catalogue.ts'
+import { benefitCatalog } from './catalog.ts'
 import {
   buy,
   logIn,
@@ -158,7 +158,7 @@ const grants: { slug: string; flags: string[]; shows: (me: Me) => unknown; is: u
 
 describe.each(grants)('the benefits of $slug', ({ slug, flags, shows, is, revoked }) => {
   it('start with the payment, once for repeated reports of it, and end with a refund', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     const bought = await order(shop, lena, slug)
     const before = await me(lena)
@@ -184,7 +184,7 @@ describe.each(grants)('the benefits of $slug', ({ slug, flags, shows, is, revoke
 
 describe('a benefit that is bought again', () => {
   it('is extended by the bought period, and shortened by it after a refund of either order', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     const first = await buy(shop, lena, 'keepers-month')
     await buy(shop, lena, 'keepers-month', { quantity: 2 })
@@ -200,7 +200,7 @@ describe('a benefit that is bought again', () => {
   })
 
   it('starts a new membership from today when the old one has expired', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     await buy(shop, await registerUser(shop, 'lena'), 'guild-week')
     shop.clock.advance(20 * dayMs)
     const lena = await logIn(shop, 'lena')
@@ -212,7 +212,7 @@ describe('a benefit that is bought again', () => {
   })
 
   it('extends the fixed term of a subscription', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     for (const _ of [1, 2]) expect((await handOff(shop, lena, 'almanac')).data.status).toBe('completed')
     const { subscriptions } = (await me(lena)).entitlements
@@ -222,7 +222,7 @@ describe('a benefit that is bought again', () => {
 
 describe('the expiry of a benefit', () => {
   it('is exact to the millisecond and needs no job', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     await buy(shop, lena, 'head-keeper')
     await handOff(shop, lena, 'almanac-pro')
@@ -251,7 +251,7 @@ describe('the expiry of a benefit', () => {
 
 describe('an order that is not paid, or no longer paid', () => {
   it('gives no benefits when the card is declined, and gives them when it is paid later', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     const declined = await handOff(shop, lena, 'glazing', { body: { paymentToken: 'pm_card_visa_chargeDeclined' } })
     expect([declined.status, declined.error.code]).toEqual([402, 'CHECKOUT_FAILED'])
@@ -264,7 +264,7 @@ describe('an order that is not paid, or no longer paid', () => {
   })
 
   it('keeps its benefits after a partial refund', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     const { orderId } = await buy(shop, lena, 'glazing')
     await refund(shop, orderId, 1_000)
@@ -275,7 +275,7 @@ describe('an order that is not paid, or no longer paid', () => {
   })
 
   it('keeps its benefits during a dispute, and loses them when the dispute is lost', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     await buy(shop, lena, 'glazing')
     const intent = shop.app.sandbox?.ledger().intents[0]?.id ?? ''
@@ -292,7 +292,7 @@ describe('an order that is not paid, or no longer paid', () => {
 
 describe('the orders of a guest', () => {
   it('belong to an account with the same email once that email is verified', async () => {
-    const shop = await openShop(benefitCatalogue, { 'registration.emailVerification': 'true' })
+    const shop = await openShop(benefitCatalog, { 'registration.emailVerification': 'true' })
     writeDownload(shop, 'song.txt', 'la')
     const guest = shop.visitor()
     const customer = { body: { customer: { email: 'Guest@Shop.example' } } }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { confirmEmail } from '../../src/shop/customers/verify-email.ts'
 import { mailsTo, nextMail } from '../support/mail-files.ts'
 import type { Browser } from '../support/browser.ts'
-import { benefitCatalogue } from './catalogue.ts'
+import { benefitCatalog } from './catalog.ts'
 import { buy, handOff, openShop, registerUser } from './shop.ts'
 import type { Entry, JourneyShop } from './shop.ts'
 
@@ -10,7 +10,7 @@ const guestEmail = 'tove@shop.example'
 
 /** A shop in which a guest has bought a subscription; `token` is the one of the order. */
 async function guestSubscriber() {
-  const shop = await openShop(benefitCatalogue)
+  const shop = await openShop(benefitCatalog)
   const guest = shop.visitor()
   const { orderId } = await buy(shop, guest, 'almanac-pro', { body: { customer: { email: guestEmail } } })
   return { shop, guest, token: tokenOf(shop, orderId) }
@@ -97,7 +97,7 @@ it('a renewal that failed ends at once, also by the token of a renewal', async (
 })
 
 it('the subscription of an account is not ended by the token of its order', async () => {
-  const shop = await openShop(benefitCatalogue, { 'storefront.enabled': 'true' })
+  const shop = await openShop(benefitCatalog, { 'storefront.enabled': 'true' })
   const lena = await registerUser(shop, 'lena')
   const token = tokenOf(shop, (await buy(shop, lena, 'almanac-pro')).orderId)
   expect(await read(lena, token)).toBeNull()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { seedDemo } from '../../src/operations/seeding/demo.ts'
 import type { Browser } from '../support/browser.ts'
 import { shopstead } from '../support/command-line.ts'
-import { benefitCatalogue } from './catalogue.ts'
+import { benefitCatalog } from './catalog.ts'
 import { buy, me, registerUser, openShop, writeDownload } from './shop.ts'
 import type { JourneyShop, Me } from './shop.ts'
 
@@ -10,7 +10,7 @@ const benefits = (shop: JourneyShop, ...args: string[]) => shopstead(shop.dataDi
 
 describe('a benefit that an operator grants while the shop runs', () => {
   it('appears in /me immediately, and disappears immediately when it is revoked', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     // The command line uses the real time.
     shop.clock.set(Date.now() + 60_000)
     writeDownload(shop, 'song.txt', 'la')
@@ -49,7 +49,7 @@ describe('a benefit that an operator grants while the shop runs', () => {
   })
 
   it('is refused with an error code and an exit code', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     await registerUser(shop, 'lena')
     const refusals: [string[], number, string][] = [
       [['grant', 'unknown@shop.example', 'course', '--course', 'x'], 1, 'NOT_FOUND'],
@@ -73,7 +73,7 @@ describe('a benefit that an operator grants while the shop runs', () => {
   })
 
   it('is not given again by its order after an operator revoked it', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const lena = await registerUser(shop, 'lena')
     const { orderId } = await buy(shop, lena, 'glazing')
     expect((await benefits(shop, 'revoke', 'course', '1', '--yes')).code).toBe(0)

@@ -8,7 +8,7 @@ import { quay } from '../support/addresses.ts'
 import { nextMail } from '../support/mail-files.ts'
 import { openShop, pay, productId, withLoopback } from './shop.ts'
 
-const catalogue = {
+const catalog = {
   products: [
     { slug: 'lantern', name: 'Lantern', price: '48.00', weightGrams: 900 },
     { slug: 'almanac', name: 'Almanac', price: '10.70', weightGrams: 200, taxClass: 'reduced' }
@@ -41,7 +41,7 @@ async function documentAt(url: string): Promise<Document> {
 }
 
 it('an order is quoted, paid, invoiced, shipped in two parts and refunded in part, and every sum is the same', async () => {
-  const shop = await openShop(catalogue, { 'shop.country': 'DE' })
+  const shop = await openShop(catalog, { 'shop.country': 'DE' })
   const { db } = shop.app
   const buyer = shop.visitor()
   const body = {

@@ -13,7 +13,7 @@ import type { Browser } from '../support/browser.ts'
 import { logIn, dayMs, handOff, me, registerUser, openShop, order, ordersOf, pay } from './shop.ts'
 import type { JourneyShop } from './shop.ts'
 
-const catalogue = {
+const catalog = {
   products: [
     { slug: 'mug', name: 'Mug', price: '20.00' },
     { slug: 'odd', name: 'Odd price', price: '9.99' },
@@ -27,7 +27,7 @@ type Referral = { id: number; amountMinor: number; currency: string; status: str
 
 /** Starts a shop with mira, an active affiliate, and lena, a buyer. */
 async function affiliateShop(autoAccept = true) {
-  const shop = await openShop(catalogue, { 'affiliates.autoAccept': String(autoAccept) })
+  const shop = await openShop(catalog, { 'affiliates.autoAccept': String(autoAccept) })
   const mira = await registerUser(shop, 'mira')
   expect((await mira.post('/affiliates/apply', { website: 'https://mira.example' })).status).toBe(200)
   decide(shop, 'approve')

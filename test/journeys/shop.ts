@@ -1,7 +1,7 @@
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
-import { applyCatalogue } from '../../src/operations/catalogue.ts'
+import { applyCatalog } from '../../src/operations/catalog.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
 import type { SettingKey } from '../../src/shop/settings/definitions.ts'
@@ -40,13 +40,13 @@ export type Me = {
 export type Order = Entry & { id: number; status: string; total: number }
 export type Bought = { orderId: number; url: string }
 
-/** Starts a shop that stops after the test. `catalogue` is the content of an import file. */
-export async function openShop(catalogue: object, settings: { [K in SettingKey]?: string } = {}): Promise<JourneyShop> {
+/** Starts a shop that stops after the test. `catalog` is the content of an import file. */
+export async function openShop(catalog: object, settings: { [K in SettingKey]?: string } = {}): Promise<JourneyShop> {
   const clock = testClock()
   const shop = await startShop({ seed: null, overrides: { clock } })
   onTestFinished(() => shop.stop())
-  const { file } = readCatalogFile(JSON.stringify(catalogue), { currency: 'EUR' })
-  write(shop.app.db, (tx) => void applyCatalogue(shop.app, tx, file, { keepStock: true }, clock.now()))
+  const { file } = readCatalogFile(JSON.stringify(catalog), { currency: 'EUR' })
+  write(shop.app.db, (tx) => void applyCatalog(shop.app, tx, file, { keepStock: true }, clock.now()))
   applySettings(shop, settings)
   return { ...shop, clock }
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { settlePayments } from '../../src/shop/payments/reconcile.ts'
 import { mailsTo, nextMail } from '../support/mail-files.ts'
-import { benefitCatalogue } from './catalogue.ts'
+import { benefitCatalog } from './catalog.ts'
 import { buy, me, openShop, registerUser, withLoopback } from './shop.ts'
 import type { JourneyShop } from './shop.ts'
 
@@ -16,7 +16,7 @@ const failures = (shop: JourneyShop, email: string) =>
   mailsTo(shop.dataDir, email).filter(({ subject }) => subject.includes('did not go through'))
 
 it('each failed try of a renewal sends one email with a link to pay with another card', async () => {
-  const shop = await openShop(benefitCatalogue)
+  const shop = await openShop(benefitCatalog)
   const lena = await registerUser(shop, 'lena')
   await buy(shop, lena, 'almanac-pro')
   shop.app.sandbox?.addFault({ target: 'webhook:*', fault: 'twice', times: -1 })
@@ -38,7 +38,7 @@ it('each failed try of a renewal sends one email with a link to pay with another
 })
 
 it('a guest gets the email of a failed renewal too', async () => {
-  const shop = await openShop(benefitCatalogue)
+  const shop = await openShop(benefitCatalog)
   await buy(shop, shop.visitor(), 'almanac', { body: { customer: { email: 'guest@shop.example' } } })
   await failRenewal(shop)
   const mail = await nextMail(shop.dataDir, 'guest@shop.example', 2)
@@ -46,7 +46,7 @@ it('a guest gets the email of a failed renewal too', async () => {
 })
 
 it('an email tells that a subscription has ended, once', async () => {
-  const shop = await openShop(benefitCatalogue)
+  const shop = await openShop(benefitCatalog)
   await buy(shop, await registerUser(shop, 'lena'), 'almanac-pro')
   const stripe = await shop.app.cards?.client?.()
   shop.app.sandbox?.addFault({ target: 'webhook:*', fault: 'twice', times: -1 })

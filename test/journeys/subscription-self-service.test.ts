@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Browser } from '../support/browser.ts'
-import { benefitCatalogue } from './catalogue.ts'
+import { benefitCatalog } from './catalog.ts'
 import { buy, handOff, logIn, me, openShop, registerUser, withLoopback } from './shop.ts'
 import type { Entry, JourneyShop } from './shop.ts'
 
 async function subscriber(settings = {}) {
-  const shop = await openShop(benefitCatalogue, settings)
+  const shop = await openShop(benefitCatalog, settings)
   const lena = await registerUser(shop, 'lena')
   const { orderId } = await buy(shop, lena, 'almanac-pro')
   const [{ id } = { id: 0 }] = await subscriptionsOf(lena)
@@ -42,7 +42,7 @@ describe('GET /me/subscriptions', () => {
   })
 
   it('has nothing to cancel or manage for a fixed period that the gateway does not renew', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const tove = await registerUser(shop, 'tove')
     await handOff(shop, tove, 'almanac-pro')
     expect(await subscriptionsOf(tove)).toMatchObject([

@@ -3,13 +3,13 @@ import { settlePayments } from '../../src/shop/payments/reconcile.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
 import type { Browser } from '../support/browser.ts'
 import { shopstead } from '../support/command-line.ts'
-import { benefitCatalogue } from './catalogue.ts'
+import { benefitCatalog } from './catalog.ts'
 import { nextMail } from '../support/mail-files.ts'
 import { buy, logIn, dayMs, me, openShop, ordersOf, productId, registerUser } from './shop.ts'
 import type { JourneyShop } from './shop.ts'
 
 async function subscriber() {
-  const shop = await openShop(benefitCatalogue)
+  const shop = await openShop(benefitCatalog)
   const lena = await registerUser(shop, 'lena')
   const { orderId } = await buy(shop, lena, 'almanac-pro')
   return { shop, lena, orderId }
@@ -75,7 +75,7 @@ describe('a subscription that Stripe renews', () => {
     const coupons = [{ code: 'HALF', percent: 50 }]
     const tax = [{ country: 'DE', class: 'standard', ratePercent: 19 }]
     const settings = { 'shop.country': 'DE', 'tax.pricesIncludeTax': 'false' }
-    const shop = await openShop({ ...benefitCatalogue, coupons, tax }, settings)
+    const shop = await openShop({ ...benefitCatalog, coupons, tax }, settings)
     const lena = await registerUser(shop, 'lena')
     const items = ['almanac-pro', 'mug'].map((slug) => ({ productId: productId(shop, slug), quantity: 1 }))
     await buy(shop, lena, 'almanac-pro', { body: { items, couponCode: 'HALF' } })
@@ -148,7 +148,7 @@ describe('a subscription that Stripe renews', () => {
 
 describe('an account that a checkout creates', () => {
   it('has the benefits of its order immediately', async () => {
-    const shop = await openShop(benefitCatalogue)
+    const shop = await openShop(benefitCatalog)
     const guest = shop.visitor()
     const customer = {
       email: 'tove@shop.example',

@@ -35,7 +35,7 @@ test('the metrics report requests, accounts and sizes without personal data', as
 })
 
 test('the metrics follow the orders, whichever process changes them', async () => {
-  const { shop, scrape } = await startMeasured({ seed: catalogue })
+  const { shop, scrape } = await startMeasured({ seed: catalog })
   const three = { items: [{ productId: 1, quantity: 3 }] }
   expect((await checkOut(shop.visitor(), three)).status).toBe(200)
   expect(await scrape()).toMatch(/^shopstead_stock_held 3$/m)
@@ -111,7 +111,7 @@ test('the metrics stop when the server cannot start, so that its process ends', 
   await expect(fetch(`http://127.0.0.1:${metricsPort}/metrics`)).rejects.toThrow('fetch failed')
 })
 
-const catalogue = { products: [{ slug: 'mug', name: 'Mug', price: '12.50', stock: 9 }] }
+const catalog = { products: [{ slug: 'mug', name: 'Mug', price: '12.50', stock: 9 }] }
 
 async function startMeasured(options: Parameters<typeof startShop>[0] = {}) {
   const shop = await shopFor(options)

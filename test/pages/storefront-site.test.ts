@@ -84,7 +84,7 @@ describe('a product page', () => {
 })
 
 describe('search engines', () => {
-  it('may list the pages of the catalogue, and no others', async () => {
+  it('may list the pages of the catalog, and no others', async () => {
     const robots = async (path: string) => (await get(path)).headers.get('x-robots-tag')
     for (const path of ['/', '/?category=beads', '/?category=beads&page=2', '/products/mug'])
       expect([path, await robots(path)]).toEqual([path, null])

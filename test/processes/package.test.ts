@@ -84,7 +84,7 @@ describe('the package', () => {
         'dist/platform/db/migrations/0000_baseline.sql',
         'dist/platform/db/migrations/meta/_journal.json',
         'docs/operating.md',
-        'seeds/demo/catalogue.json'
+        'seeds/demo/catalog.json'
       ])
     )
     const foreign = packed.files.filter(

@@ -27,12 +27,12 @@ export type RunningShop = {
   stop(): Promise<void>
 }
 
-/** New databases after the import of a catalogue, by time and catalogue: an import takes longer than a copy. */
+/** New databases after the import of a catalog, by time and catalog: an import takes longer than a copy. */
 const seeded = new Map<string, Buffer>()
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Starts a shop on a free port with real parts in a temporary folder, and imports `seed` into its catalogue. */
+/** Starts a shop on a free port with real parts in a temporary folder, and imports `seed` into its catalog. */
 export async function startShop(
   options: { env?: Record<string, string>; seed?: object | null; overrides?: Overrides; dataDir?: string } = {}
 ): Promise<RunningShop> {
@@ -44,8 +44,8 @@ export async function startShop(
     SHOPSTEAD_DATA_DIR: dataDir,
     ...options.env
   })
-  const catalogue = options.seed === undefined ? smallCatalogue : options.seed
-  const key = `${options.overrides?.clock?.now()} ${JSON.stringify(catalogue)}`
+  const catalog = options.seed === undefined ? smallCatalog : options.seed
+  const key = `${options.overrides?.clock?.now()} ${JSON.stringify(catalog)}`
   const known = options.dataDir === undefined ? seeded.get(key) : undefined
   if (known === undefined) createMigratedDatabase(databaseFile(config))
   else writeFileSync(databaseFile(config), known)
@@ -54,8 +54,8 @@ export async function startShop(
     { database: 'migrated' },
     { log: silent, passwords: createPasswordHasher({ cost: lowestCost }), gatewayRetryMs: 10, ...options.overrides }
   )
-  if (known === undefined && catalogue !== null) {
-    seed(app, catalogue)
+  if (known === undefined && catalog !== null) {
+    seed(app, catalog)
     if (options.dataDir === undefined) seeded.set(key, app.db.sqlite.serialize())
   }
   let server = await startServer(app)
@@ -78,8 +78,8 @@ export async function startShop(
   }
 }
 
-function seed(app: App, catalogue: object): void {
-  const { file } = readCatalogFile(JSON.stringify(catalogue), { currency: 'EUR' })
+function seed(app: App, catalog: object): void {
+  const { file } = readCatalogFile(JSON.stringify(catalog), { currency: 'EUR' })
   write(app.db, (tx) => {
     applyCatalogFile(tx, file, { keepStock: false }, app.clock.now())
     applyShipping(tx, file.shipping)
@@ -88,7 +88,7 @@ function seed(app: App, catalogue: object): void {
 }
 
 /** A few products for most tests. */
-export const smallCatalogue = {
+export const smallCatalog = {
   products: [
     { slug: 'mug', name: 'Mug', price: '12.50', categories: ['Kitchen'], tags: ['enamel'] },
     { slug: 'lamp', name: 'Lamp', price: '40.00', salePrice: '30.00', categories: ['Light'] },

@@ -54,7 +54,7 @@ describe('a shop for tests', () => {
     expect((await visitor().get('/nonce')).meta?.['timestamp']).toBe(new Date(start).toISOString())
   })
 
-  it('takes a catalogue, runs beside another one, and leaves nothing behind', async () => {
+  it('takes a catalog, runs beside another one, and leaves nothing behind', async () => {
     const before = folders()
     const products = [{ slug: 'one', name: 'One', price: '1.00' }]
     const other = await startShop({ seed: { products } })

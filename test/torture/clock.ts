@@ -53,13 +53,13 @@ class ClockedShop {
 
   async open(): Promise<void> {
     this.set(0)
-    const catalogue = join(this.trial.packed.folder, 'clock.json')
+    const catalog = join(this.trial.packed.folder, 'clock.json')
     const product = { slug: 'mug', name: 'Mug', price: '12.50', stock: 50 }
     writeFileSync(
-      catalogue,
+      catalog,
       JSON.stringify({ products: [product], coupons: [{ code: 'ONCE', percent: 10, maxUses: 1 }] })
     )
-    for (const args of [['migrate'], ['seed', catalogue], ['settings', 'set', 'limits.login_account', '3/900']]) {
+    for (const args of [['migrate'], ['seed', catalog], ['settings', 'set', 'limits.login_account', '3/900']]) {
       const { exitCode, stderr } = await this.run(...args)
       if (exitCode !== 0) throw new Error(`shopstead ${args.join(' ')}: ${stderr}`)
     }

@@ -33,7 +33,7 @@ export const crash: Part = {
     const shop = new CrashingShop(trial.packed, { dataDir, port, env })
     try {
       const units = trial.isFull ? 600 : 40
-      await openShop(trial.packed, dataDir, catalogue(units))
+      await openShop(trial.packed, dataDir, catalog(units))
       await crashAndVerify(trial, shop, gateway, { file: join(dataDir, 'shopstead.db'), units })
     } finally {
       await shop.end('SIGKILL')
@@ -44,7 +44,7 @@ export const crash: Part = {
 }
 
 /** One product with limited stock and one without. */
-const catalogue = (units: number) => [
+const catalog = (units: number) => [
   { slug: 'mug', name: 'Mug', price: '12.50' },
   { slug: 'lantern', name: 'Lantern', price: '30.00', stock: units }
 ]

@@ -8,10 +8,10 @@ const buckets = ['register_ip', 'login_ip', 'checkout_ip', 'checkout_decline', '
 
 /** Creates a shop with these products and without rate limits. */
 export async function openShop(packed: Packed, dataDir: string, products: readonly object[]): Promise<void> {
-  const catalogue = join(packed.folder, 'catalogue.json')
-  writeFileSync(catalogue, JSON.stringify({ products }))
+  const catalog = join(packed.folder, 'catalog.json')
+  writeFileSync(catalog, JSON.stringify({ products }))
   const limits = buckets.map((bucket) => ['settings', 'set', `limits.${bucket}`, 'off'])
-  for (const words of [['migrate'], ['seed', catalogue], ...limits, ...commandsWithoutHoldLimits]) {
+  for (const words of [['migrate'], ['seed', catalog], ...limits, ...commandsWithoutHoldLimits]) {
     const { exitCode, stderr } = await runPacked(packed, { dataDir }, ...words)
     if (exitCode !== 0) throw new Error(`shopstead ${words.join(' ')}: ${stderr}`)
   }

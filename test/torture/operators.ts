@@ -9,7 +9,7 @@ import { quay } from '../support/addresses.ts'
 import { startCustomers } from './abuse/child-processes.ts'
 import type { Customers } from './abuse/child-processes.ts'
 import type { Sample } from './abuse/customers.ts'
-import { catalogueWork } from './operators/catalogue-work.ts'
+import { catalogWork } from './operators/catalog-work.ts'
 import { jobWork } from './operators/job-work.ts'
 import { orderWork } from './operators/order-work.ts'
 import type { Operator, Work } from './operators/work.ts'
@@ -19,7 +19,7 @@ import type { PackedServer } from './packed-shop.ts'
 import type { Part, Trial } from './part.ts'
 import { percentile, ProcessStats } from './process-stats.ts'
 
-export const works = [...catalogueWork, ...orderWork, ...jobWork]
+export const works = [...catalogWork, ...orderWork, ...jobWork]
 
 /** What buyers feel at most, in milliseconds: the p99 of all requests together, and of checkouts. The short form only reports them. */
 const promised = { together: 50, checkouts: 100 }

@@ -4,7 +4,7 @@ import { affiliateRaces } from './races/affiliate-races.ts'
 import { checkoutRaces } from './races/checkout-races.ts'
 import { openRaceContext } from './races/race-context.ts'
 import { paymentRaces } from './races/payment-races.ts'
-import { catalogueFor } from './races/catalogue.ts'
+import { catalogFor } from './races/catalog.ts'
 
 const wholeRounds = 200
 const all = [...checkoutRaces, ...accountRaces, ...paymentRaces, ...affiliateRaces]
@@ -14,7 +14,7 @@ export const races: Part = {
   name: 'races',
   about: 'concurrent requests to two servers on one database, and concurrent commands, for what only one may get',
   async run(trial: Trial): Promise<void> {
-    const context = await openRaceContext(trial, catalogueFor(trial.isFull ? wholeRounds : 10))
+    const context = await openRaceContext(trial, catalogFor(trial.isFull ? wholeRounds : 10))
     try {
       for (const race of all) {
         const rounds = trial.isFull ? wholeRounds : race.shortRounds

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { image } from './catalogue.ts'
+import { image } from './catalog.ts'
 import { cartProblem, lineProblem } from './cart-problem.ts'
 import { amount, count, currency, id } from './fields.ts'
 import { taxes } from './taxes.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { productTypes } from '../../shop/catalog/product-types.ts'
-import { image } from './catalogue.ts'
+import { image } from './catalog.ts'
 import { amount, count, currency, id, orderStatus, pagination, time } from './fields.ts'
 import { taxes } from './taxes.ts'
 

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { importCatalogue } from '../../operations/catalogue.ts'
-import type { ImportOptions } from '../../operations/catalogue.ts'
+import { importCatalog } from '../../operations/catalog.ts'
+import type { ImportOptions } from '../../operations/catalog.ts'
 import type { Change, Counts, CountsByKind } from '../../shop/catalog/changes.ts'
 import type { CatalogFile } from '../../shop/catalog/import/format.ts'
 import type { ColumnMap } from '../../shop/catalog/import/map-columns.ts'
@@ -30,7 +30,7 @@ type ImportFlags = {
   slugsFrom?: 'name' | 'sku'
 }
 
-/** Adds the command that imports a catalogue file. */
+/** Adds the command that imports a catalog file. */
 export function defineImport(offers: ShopCommand): void {
   const about = 'import products from JSON, a CSV export of WooCommerce or Shopify, or a table; - is standard input'
   const command = addCommand(offers, 'import <file>', about, 'offers import products.csv --dry-run')
@@ -54,14 +54,14 @@ function addToMap(text: string, map: ColumnMap = {}): ColumnMap {
 }
 
 /**
- * Imports a catalogue file (see `importCatalogue`), fetches its pictures and lists the changes.
+ * Imports a catalog file (see `importCatalog`), fetches its pictures and lists the changes.
  *
  * @throws AppError VALIDATION_FAILED; unless the output is JSON, every problem of the file has been printed
  */
 async function importFile(work: Work<ImportFlags>, path: string): Promise<Answer> {
   const { app, now } = work
   const { dryRun = false, withStock = false, map, slugsFrom } = work.options
-  const { file, report } = await readCatalogueFile(
+  const { file, report } = await loadCatalogFile(
     path,
     { currency: setting(app.db, 'shop.currency'), map, slugsFrom },
     work
@@ -106,7 +106,7 @@ async function apply(work: Work<object>, file: CatalogFile, options: ImportOptio
   progress.step(`checking ${all} products`)
   const onProgress = (done: number): void => progress.step(`${done} of ${all} products`)
   const { interruption } = work.terminal
-  return importCatalogue(work.app, file, { ...options, onProgress, interruption }, now).finally(progress.done)
+  return importCatalog(work.app, file, { ...options, onProgress, interruption }, now).finally(progress.done)
 }
 
 function describeChanges(changes: readonly Change[]): string[] {
@@ -129,11 +129,11 @@ function describeReport({ ignored, unpublished, warnings }: ImportReport): strin
 }
 
 /**
- * Reads a catalogue file; `-` is standard input. Unless the output is JSON, it prints every problem of the file.
+ * Reads a catalog file; `-` is standard input. Unless the output is JSON, it prints every problem of the file.
  *
  * @throws AppError NOT_FOUND; VALIDATION_FAILED; USAGE
  */
-export async function readCatalogueFile(
+export async function loadCatalogFile(
   path: string,
   options: ReadOptions,
   watched: Watched

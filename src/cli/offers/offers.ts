@@ -22,7 +22,7 @@ import { addCommand, runs } from '../run.ts'
 type ListOptions = { search?: string; category?: string; limit?: string; cursor?: string }
 
 export function define(program: ShopCommand): void {
-  const group = program.command('offers').description('the catalogue')
+  const group = program.command('offers').description('the catalog')
   const listing = addCommand(
     group,
     'list',
@@ -45,7 +45,7 @@ export function define(program: ShopCommand): void {
     (work) => {
       const { app } = work
       const currency = setting(app.db, 'shop.currency')
-      const file = whileShowing(work, 'reading the catalogue', () => ({
+      const file = whileShowing(work, 'reading the catalog', () => ({
         ...exportCatalog(app.db, currency),
         ...exportBenefits(app.db),
         shipping: exportShipping(app.db, currency),

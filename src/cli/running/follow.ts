@@ -20,7 +20,7 @@ import type { Terminal } from '../terminal/terminal.ts'
 const lookForPromotionMs = 500
 
 /**
- * Serves the catalogue of a replica until the process receives a signal to stop. Once `promote` has made this data folder the
+ * Serves the catalog of a replica until the process receives a signal to stop. Once `promote` has made this data folder the
  * shop, it sells, in the same process and on the same port; so does each later start, unless another machine has continued
  * the replica.
  *
@@ -60,7 +60,7 @@ export async function follow({ terminal, config, options }: Selling): Promise<vo
 }
 
 function announcement(url: string, { address }: Replica): string {
-  return `Shopstead listens on ${url}, follows ${address} and serves only the catalogue. "shopstead promote" makes it the shop.`
+  return `Shopstead listens on ${url}, follows ${address} and serves only the catalog. "shopstead promote" makes it the shop.`
 }
 
 /** A promoted machine is the shop, until another machine continues the replica. */

@@ -4,7 +4,7 @@ import type { ServeOptions } from './sell.ts'
 
 export function define(program: ShopCommand): void {
   const command = addServingOptions(addCommand(program, 'serve', 'run the production server', 'serve --port 3000'))
-  command.option('--read-only', 'follow the replica and serve the catalogue, until "shopstead promote"')
+  command.option('--read-only', 'follow the replica and serve the catalog, until "shopstead promote"')
   command.action(async () => {
     const options = command.opts<ServeOptions & { readOnly?: boolean }>()
     const { terminal } = command

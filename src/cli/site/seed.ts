@@ -3,7 +3,7 @@ import type { ShopCommand, Work } from '../run.ts'
 import { AppError } from '../../errors.ts'
 import type { CatalogFile } from '../../shop/catalog/import/format.ts'
 import { setting } from '../../shop/settings/settings.ts'
-import { byOutcome, describeCounts, readCatalogueFile } from '../offers/import-file.ts'
+import { byOutcome, describeCounts, loadCatalogFile } from '../offers/import-file.ts'
 import type { Answer } from '../terminal/output.ts'
 import { describeImages, storeImages } from '../offers/offer-images.ts'
 import { showProgress } from '../terminal/output.ts'
@@ -12,9 +12,9 @@ import { addCommand, runs } from '../run.ts'
 type SeedOptions = { demo?: boolean; orders?: number }
 
 export function define(program: ShopCommand): void {
-  const about = 'fill the shop from catalogue files, or with the demo shop; a second run changes nothing'
+  const about = 'fill the shop from catalog files, or with the demo shop; a second run changes nothing'
   const command = addCommand(program, 'seed [files...]', about, 'seed offers.json')
-    .option('--demo', 'the demo shop: catalogue, people and a year of orders (not in production)')
+    .option('--demo', 'the demo shop: catalog, people and a year of orders (not in production)')
     .option('--orders <n>', 'generate orders until the shop has this many (not in production)', parseCount)
   runs(command, seed)
 }
@@ -28,7 +28,7 @@ async function seed(work: Work<SeedOptions>, paths: string[]): Promise<Answer> {
   const { seedShop } = await import('../../operations/seeding/seed.ts')
   const currency = setting(app.db, 'shop.currency')
   const files: CatalogFile[] = []
-  for (const path of paths) files.push((await readCatalogueFile(path, { currency }, work)).file)
+  for (const path of paths) files.push((await loadCatalogFile(path, { currency }, work)).file)
   const progress = showProgress(work)
   const tell = (done: number): void => progress.step(`${done} of ${orders} orders`)
   const counts = await seedShop(app, { files, demo, orders }, now, tell).finally(progress.done)

@@ -23,7 +23,7 @@ export const followerChecks: readonly Check<Config>[] = [
 ]
 
 function checkRole({ replica, dataDir }: Config): Finding {
-  const role = `This machine follows ${replica?.address ?? 'a replica'} and serves only the catalogue.`
+  const role = `This machine follows ${replica?.address ?? 'a replica'} and serves only the catalog.`
   if (isServerRunning(dataDir)) return ok(`${role} "shopstead promote" makes it the shop.`)
   return failed(
     `${role} Its server does not run.`,

@@ -9,7 +9,7 @@ import { dayMs } from './timeline.ts'
 import type { TimelineEntry } from './timeline.ts'
 import { registeredAt } from './people.ts'
 
-/** The affiliates of a catalogue file, split into those that the shop lacks and those that it has. */
+/** The affiliates of a catalog file, split into those that the shop lacks and those that it has. */
 export type Affiliates = { fresh: AffiliateInput[]; known: AffiliateInput[] }
 
 /** Splits affiliates by whether the shop has one with the same code. */

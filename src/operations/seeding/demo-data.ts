@@ -63,7 +63,7 @@ const settings = z.strictObject({
 })
 
 export type DemoData = {
-  catalogue: CatalogFile
+  catalog: CatalogFile
   people: DemoPerson[]
   orders: DemoOrder[]
   settings: z.output<typeof settings>
@@ -72,8 +72,8 @@ export type DemoData = {
 /** The demo shop's data from the package's seeds/demo, with prices read in `currency`. */
 export function readDemoData(currency: string): DemoData {
   return {
-    catalogue: {
-      ...readCatalogFile(readFileSync(demoPath('catalogue.json')), { currency }).file,
+    catalog: {
+      ...readCatalogFile(readFileSync(demoPath('catalog.json')), { currency }).file,
       folder: demoPath('.')
     },
     people: z.array(person).parse(readJson('people.json')),

@@ -11,7 +11,7 @@ import { products } from '../../shop/catalog/schema.ts'
 import { orders } from '../../shop/orders/schema.ts'
 import { setting, setSetting } from '../../shop/settings/settings.ts'
 import { addClicks, affiliateTimeline, updateAffiliates, splitAffiliates } from './affiliates.ts'
-import { applyCatalogue } from '../catalogue.ts'
+import { applyCatalog } from '../catalog.ts'
 import { demoPath, readDemoData } from './demo-data.ts'
 import type { DemoData } from './demo-data.ts'
 import { hasDemoOrders, orderTimelines } from './demo-orders.ts'
@@ -30,7 +30,7 @@ export function countOrders(db: Db): number {
 }
 
 /**
- * Fills the shop with the package's demo shop: catalogue, people, affiliates and a year of orders, in one transaction.
+ * Fills the shop with the package's demo shop: catalog, people, affiliates and a year of orders, in one transaction.
  * The shop's own rules create each record at its time; no email is sent. A second run changes nothing: it recognises
  * people by email and affiliates by code, and inserts the orders only once. The first run sets the shop's country, the
  * seller's address and the tagline of the storefront, if they are empty.
@@ -55,9 +55,9 @@ export function refuseInProduction({ config }: App): void {
 }
 
 function seedRecords(app: App, tx: Tx, data: DemoData, newPeople: readonly NewPerson[], now: number): CountsByKind {
-  const catalogue = applyCatalogue(app, tx, data.catalogue, { keepStock: true }, now).counts
+  const catalog = applyCatalog(app, tx, data.catalog, { keepStock: true }, now).counts
   const fresh = withoutAccount(tx, newPeople)
-  const affiliates = splitAffiliates(tx, data.catalogue.affiliates)
+  const affiliates = splitAffiliates(tx, data.catalog.affiliates)
   const isFirst = !hasDemoOrders(tx)
   const newOrders = isFirst ? data.orders : []
   // The orders need the country for their tax, and their invoices name the seller.
@@ -69,7 +69,7 @@ function seedRecords(app: App, tx: Tx, data: DemoData, newPeople: readonly NewPe
   ])
   addClicks(tx, affiliates.fresh, now)
   return {
-    ...catalogue,
+    ...catalog,
     users: createdOf(fresh.length, data.people.length),
     affiliates: updateAffiliates(tx, affiliates, now),
     orders: createdOf(newOrders.length, data.orders.length)

@@ -4,7 +4,7 @@ import { applyAffiliates } from '../../shop/affiliates/create.ts'
 import { sumCounts } from '../../shop/catalog/changes.ts'
 import type { CountsByKind } from '../../shop/catalog/changes.ts'
 import type { CatalogFile } from '../../shop/catalog/import/format.ts'
-import { importCatalogue } from '../catalogue.ts'
+import { importCatalog } from '../catalog.ts'
 import { countOrders, isEmptyShop, refuseInProduction, seedDemo } from './demo.ts'
 import { generateOrders } from './generated-orders.ts'
 
@@ -17,7 +17,7 @@ export type Seed = {
 }
 
 /**
- * Fills the shop from catalogue files, with the demo shop and with generated orders. An empty shop gets the demo shop
+ * Fills the shop from catalog files, with the demo shop and with generated orders. An empty shop gets the demo shop
  * before any orders are generated. A second run changes nothing.
  *
  * @param tell receives the number of orders after each batch of generated ones
@@ -40,12 +40,12 @@ export async function seedShop(
   return { ...sumCounts(parts), orders: { created, updated: 0, unchanged: before } }
 }
 
-/** The affiliates in one transaction, then the catalogues as an import does, so that a shop that sells goes on. */
+/** The affiliates in one transaction, then the catalogs as an import does, so that a shop that sells goes on. */
 async function seedFiles(app: App, files: readonly CatalogFile[], now: number): Promise<CountsByKind> {
   const affiliates = write(app.db, (tx) =>
     sumCounts(files.map((file) => ({ affiliates: applyAffiliates(tx, file.affiliates, now) })))
   )
   const parts: CountsByKind[] = []
-  for (const file of files) parts.push((await importCatalogue(app, file, {}, now)).counts)
+  for (const file of files) parts.push((await importCatalog(app, file, {}, now)).counts)
   return sumCounts([...parts, affiliates])
 }

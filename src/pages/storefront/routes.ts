@@ -25,7 +25,7 @@ export type StoreRoute = {
 const orderPath = /^\/orders\/([1-9]\d{0,14})$/
 
 /**
- * The pages that read the catalogue, the pages that a script fills with what belongs to the visitor, and the forms that work
+ * The pages that read the catalog, the pages that a script fills with what belongs to the visitor, and the forms that work
  * without script.
  */
 export const storeRoutes: readonly StoreRoute[] = [

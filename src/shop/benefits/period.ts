@@ -8,8 +8,8 @@ const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
  * two months after it is March 31.
  *
  * @param at epoch milliseconds, like the result
- * @param period an ISO 8601 period in years, months and days, as in the catalogue (`P1Y`, `P1M`, `P14D`)
- * @throws RangeError for an invalid period; the catalogue's input is checked before
+ * @param period an ISO 8601 period in years, months and days, as in the catalog (`P1Y`, `P1M`, `P14D`)
+ * @throws RangeError for an invalid period; the catalog's input is checked before
  */
 export function addPeriod(at: number, period: string, times = 1): number {
   const match = periodPattern.exec(period)

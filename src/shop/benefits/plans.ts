@@ -29,7 +29,7 @@ export function applyCampaigns(tx: Tx, inputs: readonly CampaignInput[]): Counts
 }
 
 /**
- * Plans and campaigns in the import format, by slug, so that an exported catalogue contains what its products grant.
+ * Plans and campaigns in the import format, by slug, so that an exported catalog contains what its products grant.
  */
 export function exportBenefits(db: Db): { plans: PlanInput[]; campaigns: CampaignInput[] } {
   const planRows = db.orm.select().from(plans).orderBy(plans.slug).all()

@@ -11,7 +11,7 @@ export type CatalogResult = { products: Counts; coupons: Counts; categories: Cou
 
 /**
  * Creates and updates the categories, products and coupons of a file, matched by slug and code. Missing fields stay unchanged and
- * nothing is deleted. Importing the same file again writes nothing, so the catalogue's revision does not change. The
+ * nothing is deleted. Importing the same file again writes nothing, so the catalog's revision does not change. The
  * file's plans, campaigns and affiliates are not handled here.
  *
  * @throws AppError VALIDATION_FAILED or CONFLICT when an entry cannot be applied; the caller's transaction must roll back

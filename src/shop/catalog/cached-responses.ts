@@ -15,7 +15,7 @@ export type CachedResponse = {
 /** The `data` of a response, and the next time at which it may change by itself; null for never. */
 export type Rendered = { data: object; changesAt: number | null }
 
-export type CatalogueShop = Pick<ShopContext, 'db' | 'publicUrl'>
+export type CatalogShop = Pick<ShopContext, 'db' | 'publicUrl'>
 
 /** Valid from `createdAt`, so that a response is rendered again when the clock was set back. */
 type StoredResponse = CachedResponse & { createdAt: number; validUntil: number }
@@ -29,15 +29,15 @@ const caches = new WeakMap<Db['sqlite'], Cache>()
 const responsesLimitBytes = 32 * 1024 * 1024
 
 /**
- * A public response about the catalogue as JSON, from a cache. The cache is dropped when any process has changed the
- * catalogue or a setting, and a response expires when it `changesAt`, for example when a sale in it starts.
+ * A public response about the catalog as JSON, from a cache. The cache is dropped when any process has changed the
+ * catalog or a setting, and a response expires when it `changesAt`, for example when a sale in it starts.
  *
  * @param keyOf names the response; it also contains everything that changes the response without changing a revision
  * @param render runs in the same snapshot as `keyOf`
  * @throws AppError DEPENDENCY_UNAVAILABLE while the commerce module is off
  */
 export function cachedResponse(
-  shop: CatalogueShop,
+  shop: CatalogShop,
   keyOf: () => string,
   render: () => Rendered,
   now: number
@@ -55,7 +55,7 @@ export function cachedResponse(
   })
 }
 
-function currentCache({ db, publicUrl }: CatalogueShop): Cache {
+function currentCache({ db, publicUrl }: CatalogShop): Cache {
   const { catalog, settings } = revisions(db)
   const generation = `${catalog} ${settings} ${publicUrl()}`
   const known = caches.get(db.sqlite)

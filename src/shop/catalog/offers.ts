@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
 import { cachedResponse, earliest } from './cached-responses.ts'
-import type { CachedResponse, CatalogueShop } from './cached-responses.ts'
+import type { CachedResponse, CatalogShop } from './cached-responses.ts'
 import { toOffer } from './offer-view.ts'
 import { offerParts } from './products.ts'
 import { toCard } from './public/card.ts'
@@ -34,7 +34,7 @@ type Shown = { view: object; changesAt: number | null }
  *
  * @throws AppError DEPENDENCY_UNAVAILABLE while the commerce module is off
  */
-export function listOffers(shop: CatalogueShop, query: OfferQuery, now: number): CachedResponse {
+export function listOffers(shop: CatalogShop, query: OfferQuery, now: number): CachedResponse {
   const show = (product: ProductRow, terms: ViewTerms) => toOffer(offerParts(shop.db, product, terms), terms, now)
   return page(shop, 'offers', query, show, now)
 }
@@ -44,12 +44,12 @@ export function listOffers(shop: CatalogueShop, query: OfferQuery, now: number):
  *
  * @throws AppError DEPENDENCY_UNAVAILABLE while the commerce module is off
  */
-export function listCards(shop: CatalogueShop, query: CardQuery, now: number): CachedResponse {
+export function listCards(shop: CatalogShop, query: CardQuery, now: number): CachedResponse {
   return page(shop, 'products', query, (product, terms) => toCard(shop.db, product, terms, now), now)
 }
 
 function page(
-  shop: CatalogueShop,
+  shop: CatalogShop,
   name: 'offers' | 'products',
   query: CardQuery,
   show: (product: ProductRow, terms: ViewTerms) => Shown,

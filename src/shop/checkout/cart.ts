@@ -47,7 +47,7 @@ type CartInput = {
 }
 
 /**
- * Calculates the price of the items at `now`, with the prices and stock of the catalogue. Items with the same product and
+ * Calculates the price of the items at `now`, with the prices and stock of the catalog. Items with the same product and
  * variation merge into one line. Discounts are distributed to the lines. A line with more than the stock keeps
  * its price.
  */

@@ -45,7 +45,7 @@ function toDiscountable(
 
 /**
  * Computes the discounts, the taxes and the sums of an unpaid order again, from the coupons, addresses and VAT id that it
- * now has; the referral follows. The catalogue's prices stay as they were ordered.
+ * now has; the referral follows. The catalog's prices stay as they were ordered.
  */
 export function repriceOrder(tx: Tx, order: OrderRow, now: number): OrderRow {
   const { lines, byCoupon, totals } = repriced(tx, order)

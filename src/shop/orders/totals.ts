@@ -88,19 +88,19 @@ export function commissionBaseOf(order: OrderRow): CommissionBase {
   return { baseMinor: netGoodsMinor(order), totalMinor, refundedMinor }
 }
 
-/** The price of one unit for a buyer, and the catalogue's price if that contains a tax which the buyer does not pay. */
+/** The price of one unit for a buyer, and the catalog's price if that contains a tax which the buyer does not pay. */
 export type ChargedPrice = Pick<OrderItemRow, 'unitPriceMinor' | 'listPriceMinor'>
 
 /** What one unit costs a buyer whose sale is taxed on these terms. */
 export function chargedPrice(
   { removed }: Pick<SaleTerms, 'removed'>,
   kind: TaxedKind,
-  catalogueMinor: number,
+  catalogMinor: number,
   currency: string
 ): ChargedPrice {
-  if (removed === null) return { unitPriceMinor: catalogueMinor, listPriceMinor: null }
-  const unitPriceMinor = withoutTax(catalogueMinor, removed(kind), chargeStepMinor(currency))
-  return { unitPriceMinor, listPriceMinor: catalogueMinor }
+  if (removed === null) return { unitPriceMinor: catalogMinor, listPriceMinor: null }
+  const unitPriceMinor = withoutTax(catalogMinor, removed(kind), chargeStepMinor(currency))
+  return { unitPriceMinor, listPriceMinor: catalogMinor }
 }
 
 /** What a line costs when its order comes to another total. */

@@ -20,7 +20,7 @@ const allRevisions = rawStatement<[], Revisions>(
           (SELECT value FROM revisions WHERE name = 'catalog') AS catalog`
 )
 
-/** Counters that every change of the settings (modules included) or of the catalogue increments, by any process. */
+/** Counters that every change of the settings (modules included) or of the catalog increments, by any process. */
 export type Revisions = { readonly settings: number; readonly catalog: number }
 
 /** Reads the current revisions. Data that is cached under a revision is valid until the revision changes. */

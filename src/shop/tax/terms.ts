@@ -73,7 +73,7 @@ export type TaxedBuyer = {
 export type SaleTerms = TaxTerms & {
   /** Whether the buyer owes the tax instead of the shop, so that prices are without it. */
   reverseCharge: boolean
-  /** The rate whose tax the catalogue's prices contain and this buyer does not pay; null if prices stay as they are. */
+  /** The rate whose tax the catalog's prices contain and this buyer does not pay; null if prices stay as they are. */
   removed: TaxTerms['rateOf'] | null
 }
 
@@ -83,7 +83,7 @@ export type SaleTerms = TaxTerms & {
  * another member state of the EU than the shop owes the tax itself (reverse charge, Directive 2006/112/EC, articles 138
  * and 196).
  *
- * @param included whether the catalogue's prices include the tax
+ * @param included whether the catalog's prices include the tax
  */
 export function saleTerms(
   db: Db,

@@ -40,14 +40,14 @@ const tenfold: Row = {
     return [
       await timesAsLong(context, '5,000 orders of a customer compared with 500', ...orders, 1.2),
       await timesAsLong(context, '1,000,000 referrals of an affiliate compared with 100,000', ...referrals, 1.2),
-      ...(await catalogueTenfold(context, servers))
+      ...(await catalogTenfold(context, servers))
     ]
   }
 }
 
 export const growthRows: Row[] = [lastPage, tenfold]
 
-const catalogue: readonly [name: string, path: string][] = [
+const catalog: readonly [name: string, path: string][] = [
   ['offers', '/store/offers'],
   ['products', '/store/products?sort=price'],
   ['products in a search', searchPath],
@@ -55,12 +55,12 @@ const catalogue: readonly [name: string, path: string][] = [
   ['products in the categories', '/store/categories']
 ]
 
-async function catalogueTenfold(context: BenchContext, servers: Servers): Promise<Figure[]> {
+async function catalogTenfold(context: BenchContext, servers: Servers): Promise<Figure[]> {
   const larger = await context.shopOf(manyProducts)
   const server = await serveShop(context.packed, larger.dataDir, 'manual')
   try {
     const figures: Figure[] = []
-    for (const [name, path] of catalogue) {
+    for (const [name, path] of catalog) {
       const many = { pid: server.pid, url: `${server.url}/api/v1${path}` }
       const few = servers.shop(`/api/v1${path}`)
       figures.push(await timesAsLong(context, `10,000 ${name} compared with 1,000`, many, few, 1.2))

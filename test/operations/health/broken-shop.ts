@@ -36,7 +36,7 @@ export type BrokenShop = {
   start(): Promise<RunningShop>
 }
 
-const catalogue = {
+const catalog = {
   products: [
     { slug: 'mug', name: 'Mug', price: '12.50' },
     { slug: 'guide', name: 'Guide', price: '9.00', type: 'digital', grants: [{ kind: 'download', file: 'guide.pdf' }] }
@@ -88,7 +88,7 @@ export async function openSoundShop(onEnd: BrokenShop['onEnd']): Promise<BrokenS
     env: { ...soundEnv },
     soundEnv,
     dataDir,
-    shop: await start(catalogue),
+    shop: await start(catalog),
     stripe: account.stripe,
     front,
     onEnd,

@@ -213,7 +213,7 @@ describe('the demo shop', () => {
 
   it('includes the files of its download products', async () => {
     const app = await demoShop()
-    const granted = readDemoData('EUR').catalogue.products.flatMap(({ grants = [] }) =>
+    const granted = readDemoData('EUR').catalog.products.flatMap(({ grants = [] }) =>
       grants.flatMap((grant) => (grant.kind === 'download' ? [grant.file] : []))
     )
     expect(granted.length).toBeGreaterThan(0)

@@ -12,7 +12,7 @@ import { checkOut, handoff } from '../../api/checkout-support.ts'
 import { quay } from '../../support/addresses.ts'
 
 const key = 'order-7f0c'
-const catalogue = {
+const catalog = {
   products: [{ slug: 'lantern', name: 'Lantern', price: '20.00', stock: 5 }],
   coupons: [{ code: 'ONCE', percent: 10, maxUses: 1 }]
 }
@@ -24,7 +24,7 @@ const byPage = { items, shippingAddress: quay, couponCode: 'ONCE' }
 async function seededFolder(fault?: FaultRequest): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-crash-'))
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }))
-  const shop = await startShop({ dataDir, seed: catalogue })
+  const shop = await startShop({ dataDir, seed: catalog })
   if (fault !== undefined) shop.app.sandbox?.addFault(fault)
   await shop.stop()
   return dataDir

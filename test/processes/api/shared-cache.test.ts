@@ -16,16 +16,9 @@ import { startCache } from './nginx.ts'
 import type { Cache } from './nginx.ts'
 
 const picture = `/media/${'a'.repeat(32)}-400.webp`
-const catalogue = [
-  'offers',
-  'products',
-  'products/mug',
-  'products?sort=price&perPage=2',
-  'categories',
-  'payment-config'
-]
+const catalog = ['offers', 'products', 'products/mug', 'products?sort=price&perPage=2', 'categories', 'payment-config']
 const publicPaths = [
-  ...['/api/v1', '/api/secure'].flatMap((root) => catalogue.map((path) => `${root}/store/${path}`)),
+  ...['/api/v1', '/api/secure'].flatMap((root) => catalog.map((path) => `${root}/store/${path}`)),
   '/',
   '/?category=light',
   '/products/mug',
@@ -120,7 +113,7 @@ it('a picture has HEAD, ranges and 304 from the cache, and the storefront’s pa
   expect(small?.get('etag')).not.toBe(plain?.get('etag'))
 })
 
-it('the catalogue is readable while the shop is down, and everything else is refused', async () => {
+it('the catalog is readable while the shop is down, and everything else is refused', async () => {
   const { shop, cache, get } = await shopBehindCache()
   for (const path of publicPaths) await (await get(path)).arrayBuffer()
   await shop.stop()
@@ -197,7 +190,7 @@ function withAnyQuery(path: string, random: Random): string {
 
 const fromCache: ReadonlySet<string | null> = new Set(['HIT', 'STALE', 'UPDATING', 'REVALIDATED'])
 
-/** The files that a cache may store: the catalogue, its pages, pictures and what search engines read. */
+/** The files that a cache may store: the catalog, its pages, pictures and what search engines read. */
 const publicKey =
   /^[\d.]+\/(api\/(v1|secure)\/store\/(offers|products|categories|payment-config)|media\/|products\/|robots\.txt|sitemap|theme-|\?|$)/
 

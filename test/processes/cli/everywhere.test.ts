@@ -135,7 +135,7 @@ describe('shopstead in its own process', () => {
       const options = { encoding: 'utf8', env: plainEnvironment() } as const
       return spawnSync('script', ['-qec', command, '/dev/null'], options).stdout
     }
-    expect(watched('offers', 'export').startsWith('\r\u001B[Kreading the catalogue')).toBe(true)
+    expect(watched('offers', 'export').startsWith('\r\u001B[Kreading the catalog')).toBe(true)
     expect(watched('offers', 'export').endsWith('\r\u001B[K')).toBe(true)
     expect(watched('offers', 'export', '--json')).toBe('')
   })

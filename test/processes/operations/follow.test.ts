@@ -76,7 +76,7 @@ const ready = (url: string) =>
   vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), waitingLong)
 
 const paths = ['/store/offers', '/store/products?sort=price', '/store/products/mug', '/store/categories']
-const catalogue = [...paths, '/store/payment-config']
+const catalog = [...paths, '/store/payment-config']
 
 describe.skipIf(!hasLitestream)('a second machine', () => {
   it('follows the first one, becomes the shop when it is promoted, and the first one then follows it', async () => {
@@ -84,7 +84,7 @@ describe.skipIf(!hasLitestream)('a second machine', () => {
     const first = await serve(dataDir, replica)
     const follower = await serve(second, replica, '--read-only')
     await ready(follower.url)
-    for (const path of catalogue) {
+    for (const path of catalog) {
       for (const root of ['/api/v1', '/api/secure']) {
         const [here, there] = await Promise.all([first, follower].map(({ url }) => fetch(`${url}${root}${path}`)))
         expect([path, there?.status, there?.headers.get('etag')]).toEqual([path, 200, here?.headers.get('etag')])

@@ -19,7 +19,7 @@ import { revisions } from '../../../src/shop/settings/settings.ts'
 import { apply, shopWith } from './support.ts'
 import { emptyShop, noon } from '../../support/temporary-shop.ts'
 
-const demo: unknown = JSON.parse(readFileSync('seeds/demo/catalogue.json', 'utf8'))
+const demo: unknown = JSON.parse(readFileSync('seeds/demo/catalog.json', 'utf8'))
 const mug = { slug: 'mug', name: 'Mug', price: '12.00', description: 'Blue.', categories: ['Home'], tags: ['gift'] }
 
 function product(db: Parameters<typeof productBySlug>[0], slug: string) {
@@ -85,18 +85,18 @@ test('a variation missing from the file cannot be bought, and a later import res
 })
 
 test('seeding keeps the stock of existing products, and an import sets it', () => {
-  const catalogue = [
+  const catalog = [
     { ...mug, stock: 5 },
     { ...mug, slug: 'cup', variations: [{ sku: 'S', name: 'Small', price: '10.00', stock: 5 }] }
   ]
-  const db = shopWith(catalogue)
+  const db = shopWith(catalog)
   const cup = product(db, 'cup')
   const variationId = variationsOfProduct(db, cup.id)[0]?.id ?? 0
   write(db, (tx) => takeStock(tx, { productId: product(tx, 'mug').id, variationId: null }, 2))
   write(db, (tx) => takeStock(tx, { productId: cup.id, variationId }, 3))
-  expect(apply(db, catalogue, { keepStock: true }).products.unchanged).toBe(2)
+  expect(apply(db, catalog, { keepStock: true }).products.unchanged).toBe(2)
   expect([product(db, 'mug').stock, variationsOfProduct(db, cup.id)[0]?.stock]).toEqual([3, 2])
-  expect(apply(db, catalogue).changes.map(({ fields }) => fields)).toEqual([['stock'], ['variations']])
+  expect(apply(db, catalog).changes.map(({ fields }) => fields)).toEqual([['stock'], ['variations']])
   expect([product(db, 'mug').stock, variationsOfProduct(db, cup.id)[0]?.stock]).toEqual([5, 5])
 })
 

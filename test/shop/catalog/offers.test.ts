@@ -14,7 +14,7 @@ import { noon } from '../../support/temporary-shop.ts'
 
 type Page = { data: { offers: Offer[]; pagination: object }; meta: object }
 
-const demo: unknown = JSON.parse(readFileSync('seeds/demo/catalogue.json', 'utf8'))
+const demo: unknown = JSON.parse(readFileSync('seeds/demo/catalog.json', 'utf8'))
 const mug = { slug: 'mug', name: 'Mug', price: '12.00' }
 
 function responseFor(db: Db, query: Partial<OfferQuery> = {}, now = noon) {
@@ -234,7 +234,7 @@ test('the price and the ETag change when a sale starts and ends', () => {
   expect(after).toBe(before)
 })
 
-test('importing an export changes nothing in the same shop and copies the catalogue to an empty shop', () => {
+test('importing an export changes nothing in the same shop and copies the catalog to an empty shop', () => {
   const db = shopWith(demo)
   const file = exportCatalog(db, 'EUR')
   expect(apply(db, file)).toMatchObject({ products: { created: 0, updated: 0 }, coupons: { created: 0, updated: 0 } })

@@ -61,8 +61,8 @@ test.each([
   ['no variation of a product that has none', [base], 1, 'unknown_variation'],
   ['no variation of another product', [base, { ...sizes({}, {})[0], slug: 'cup' }], 1, 'unknown_variation'],
   ['nothing for an unknown product', [], null, 'unknown_product']
-])('an item buys %s', (_, catalogue, variationId, expected) => {
-  expect(bought(shopWith(catalogue), variationId)).toEqual(expected)
+])('an item buys %s', (_, catalog, variationId, expected) => {
+  expect(bought(shopWith(catalog), variationId)).toEqual(expected)
 })
 
 test('stock goes down to zero and not below, and can be returned', () => {

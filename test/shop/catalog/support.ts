@@ -7,7 +7,7 @@ import { readCatalogFile } from '../../../src/shop/catalog/import/read-file.ts'
 import { emptyShop, noon } from '../../support/temporary-shop.ts'
 import type { TestDb } from '../../support/temporary-shop.ts'
 
-/** Imports a catalogue as the content of a JSON file, in EUR. */
+/** Imports a catalog as the content of a JSON file, in EUR. */
 export function apply(db: Db, content: unknown, options: Partial<ApplyOptions> & { now?: number } = {}): CatalogResult {
   const { file } = readCatalogFile(JSON.stringify(content), { currency: 'EUR' })
   const { now = noon, ...applyOptions } = options

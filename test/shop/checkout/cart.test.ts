@@ -20,7 +20,7 @@ function priceCart(...args: Parameters<typeof evaluateCart>): PricedCart {
 const guest = { userId: null, emailKey: null }
 const prices = [0, 1, 333, 999, 1250, 4999, 100_000]
 
-const catalogue = {
+const catalog = {
   products: prices.map((minor, index) => ({
     slug: `p${index}`,
     name: `Product ${index}`,
@@ -38,7 +38,7 @@ const catalogue = {
     { code: 'ALL', percent: 100 }
   ]
 }
-const codes = catalogue.coupons.map(({ code }) => code)
+const codes = catalog.coupons.map(({ code }) => code)
 
 const anyItems = fc.array(
   fc.record({ productId: fc.integer({ min: 1, max: prices.length }), quantity: fc.integer({ min: 1, max: 50 }) }),
@@ -50,7 +50,7 @@ const anyItems = fc.array(
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
 test("distributes discounts so that lines and coupons sum to the order's discount and no total is negative", () => {
-  const shop = shopWith(catalogue)
+  const shop = shopWith(catalog)
   fc.assert(
     fc.property(anyItems, fc.subarray(codes), fc.constantFrom('EUR', 'JPY', 'KWD'), (items, sent, currency) => {
       const bought = items.some(({ productId }) => productId % 2 === 1) ? sent : sent.filter((code) => code !== 'SOME')
@@ -71,7 +71,7 @@ test("distributes discounts so that lines and coupons sum to the order's discoun
 })
 
 test('merges equal items into one line under the path of the first', () => {
-  const shop = shopWith(catalogue)
+  const shop = shopWith(catalog)
   fc.assert(
     fc.property(anyItems, (items) => {
       const { lines } = priceCart(shop, { items, codes: [], currency: 'EUR' }, guest, noon)
@@ -153,7 +153,7 @@ test('rejects a line whose total is not a safe integer', () => {
 })
 
 test('rejects all codes that do not apply, and counts them in the cause', () => {
-  const shop = shopWith(catalogue)
+  const shop = shopWith(catalog)
   const codes = sentCodes({ couponCode: 'nope', couponCodes: ['P50', 'SOME', 'nor this'] })
   const price = () => priceCart(shop, { items: [{ productId: 2, quantity: 1 }], codes, currency: 'EUR' }, guest, noon)
   expect(price).toThrow(

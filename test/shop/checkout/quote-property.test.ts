@@ -26,7 +26,7 @@ const subscription = (interval: 'month' | 'year') => ({
   type: 'digital',
   grants: [{ kind: 'subscription', interval }]
 })
-const catalogue = {
+const catalog = {
   products: [
     { slug: 'mug', name: 'Mug', price: '12.50', categories: ['Kitchen'] },
     { slug: 'sheet', name: 'Sheet', price: '0.40', type: 'digital' },
@@ -51,7 +51,7 @@ const catalogue = {
   ]
 }
 
-/** Product and variation ids of the catalogue. */
+/** Product and variation ids of the catalog. */
 const known = [[1], [2], [3], [3, 1], [3, 2], [3, 3], [4], [5]] as const
 
 const item = fc
@@ -158,7 +158,7 @@ function ordered(shop: TestShop, { order }: PlacedOrder): object {
 
 test('a quote and the order of the same cart agree, and payable is true if and only if checkout accepts the cart', async () => {
   using shop = openTestShop()
-  apply(shop.db, catalogue)
+  apply(shop.db, catalog)
   const now = shop.clock.now()
   for (const bucket of ['checkout_ip', 'coupon_failure'] as const) setSetting(shop.db, `limits.${bucket}`, 'off', now)
   shop.db.sqlite.pragma('synchronous = OFF')

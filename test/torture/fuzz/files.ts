@@ -16,8 +16,8 @@ export function fileFor(format: Format, random: Random): Buffer {
 
 const example = readFileSync(join(import.meta.dirname, '..', '..', '..', 'seeds', 'offers.example.json'), 'utf8')
 
-/** A small catalogue with every kind of entry. */
-const catalogue = {
+/** A small catalog with every kind of entry. */
+const catalog = {
   ...(JSON.parse(example) as { products: object[] }),
   coupons: [
     {
@@ -67,10 +67,10 @@ const offers = {
 }
 
 function jsonFile(random: Random): Buffer {
-  const [first, second] = catalogue.products
+  const [first, second] = catalog.products
   const file = random.pick<object>([
-    { ...catalogue, products: [shirt, random.pick(catalogue.products)] },
-    { ...catalogue, products: [shirt, first] },
+    { ...catalog, products: [shirt, random.pick(catalog.products)] },
+    { ...catalog, products: [shirt, first] },
     [shirt, second],
     { products: [shirt] },
     offers

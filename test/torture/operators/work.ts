@@ -31,7 +31,7 @@ export type Work = {
 /** Buyers who send requests at a fixed rate. */
 export type Buyers = { perSecond: number; mix: Mix }
 
-/** 60 % catalogue, 25 % of their own account, 10 % quotes, 5 % checkouts. */
+/** 60 % catalog, 25 % of their own account, 10 % quotes, 5 % checkouts. */
 export const shoppers: Buyers = {
   perSecond: 100,
   mix: {

@@ -11,7 +11,7 @@ import {
 } from './race-context.ts'
 import type { Race } from './race-context.ts'
 import { affiliateFor } from './affiliates.ts'
-import { plenty } from './catalogue.ts'
+import { plenty } from './catalog.ts'
 
 type Balance = { unpaidMinor: number; paidMinor: number }
 type Payouts = { payouts?: { amountMinor: number; payoutId: number | null }[]; error?: { code: string } }

@@ -10,7 +10,7 @@ import {
   outcomeOf
 } from './race-context.ts'
 import type { RaceContext, Race } from './race-context.ts'
-import { lastItemOf, plenty } from './catalogue.ts'
+import { lastItemOf, plenty } from './catalog.ts'
 import { quay } from '../../support/addresses.ts'
 
 const guest = (index: number) => ({ email: `guest-${index}@shop.example` })

@@ -11,7 +11,7 @@ import {
 } from './race-context.ts'
 import type { RaceContext, Race } from './race-context.ts'
 import { affiliateFor } from './affiliates.ts'
-import { bundle, bundleMinor, plenty } from './catalogue.ts'
+import { bundle, bundleMinor, plenty } from './catalog.ts'
 import { quay } from '../../support/addresses.ts'
 
 type Order = { id: number; status: string }

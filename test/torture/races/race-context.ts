@@ -49,8 +49,8 @@ export const password = 'tidal-basalt-93'
 /** The number of concurrent requests. */
 export const crowdSize = 50
 
-/** Starts both servers with the given catalogue and without rate limits. */
-export async function openRaceContext(trial: Trial, catalogue: object): Promise<RaceContext> {
+/** Starts both servers with the given catalog and without rate limits. */
+export async function openRaceContext(trial: Trial, catalog: object): Promise<RaceContext> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-races-'))
   const servers: PackedServer[] = []
   const relay = await openRelay(() => servers.map(({ url }) => url))
@@ -63,7 +63,7 @@ export async function openRaceContext(trial: Trial, catalogue: object): Promise<
   }
   const launch: LaunchOptions = { dataDir, env }
   const cli = (...args: string[]): Promise<CommandResult> => runPacked(trial.packed, launch, ...args)
-  await prepare(dataDir, catalogue, cli)
+  await prepare(dataDir, catalog, cli)
   const db = openDatabase(join(dataDir, 'shopstead.db'), { mustExist: true })
   const set: RaceContext['set'] = (key, value) => setSetting(db, key, value, Date.now())
   for (const bucket of openBuckets) set(`limits.${bucket}`, 'off')
@@ -117,10 +117,10 @@ const openBuckets = [
   'token_ip'
 ] as const
 
-async function prepare(dataDir: string, catalogue: object, cli: RaceContext['cli']): Promise<void> {
-  const file = join(dataDir, 'catalogue.json')
+async function prepare(dataDir: string, catalog: object, cli: RaceContext['cli']): Promise<void> {
+  const file = join(dataDir, 'catalog.json')
   for (const args of [['migrate'], ['seed', file]]) {
-    if (args[0] === 'seed') writeFileSync(file, JSON.stringify(catalogue))
+    if (args[0] === 'seed') writeFileSync(file, JSON.stringify(catalog))
     const { exitCode, stdout, stderr } = await cli(...args)
     if (exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${exitCode}: ${stdout}${stderr}`)
   }

@@ -33,12 +33,12 @@ export class ShopAtRisk {
   static async create(trial: Trial, dataDir: string): Promise<ShopAtRisk> {
     const port = await stablePort()
     const shop = new ShopAtRisk(trial, dataDir, port, await openGateway(() => `http://127.0.0.1:${port}`))
-    const catalogue = join(trial.packed.folder, 'storage.json')
-    writeFileSync(catalogue, JSON.stringify({ products: [{ slug: 'mug', name: 'Mug', price: '12.50' }] }))
+    const catalog = join(trial.packed.folder, 'storage.json')
+    writeFileSync(catalog, JSON.stringify({ products: [{ slug: 'mug', name: 'Mug', price: '12.50' }] }))
     const limits = ['register_ip', 'login_ip', 'checkout_ip', 'checkout_decline']
     const commands = [
       ['migrate'],
-      ['seed', catalogue],
+      ['seed', catalog],
       ...limits.map((bucket) => ['settings', 'set', `limits.${bucket}`, 'off']),
       ...commandsWithoutHoldLimits
     ]

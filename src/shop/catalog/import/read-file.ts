@@ -31,7 +31,7 @@ export type ReadOptions = {
 }
 
 /**
- * Reads a catalogue file and detects its format from the content: JSON (docs/contract.md A7, or a response of
+ * Reads a catalog file and detects its format from the content: JSON (docs/contract.md A7, or a response of
  * GET /store/offers), the product CSV export of WooCommerce or Shopify, or a table of products.
  *
  * @throws AppError VALIDATION_FAILED with `details.errors`, each a line, a column or path, and a cause; a file with an

@@ -15,7 +15,7 @@ type Reader = { errors: FileErrors; lines: JsonLines }
 const kinds = ['categories', 'products', 'coupons', 'plans', 'campaigns', 'affiliates', 'shipping', 'tax'] as const
 
 /**
- * Reads a catalogue file in JSON (docs/contract.md A7): a list of products, an object with lists, or a response of
+ * Reads a catalog file in JSON (docs/contract.md A7): a list of products, an object with lists, or a response of
  * GET /store/offers. `entries` counts the entries of all lists.
  *
  * @throws AppError VALIDATION_FAILED with the line, path and cause of each error

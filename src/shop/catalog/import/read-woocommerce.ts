@@ -120,12 +120,12 @@ function categoriesOf({ row }: WooRow): string[] {
   return categoryPaths(splitList(row.cell('Categories')))
 }
 
-/** A product that WooCommerce hides from its catalogue must not appear in the offers. */
+/** A product that WooCommerce hides from its catalog must not appear in the offers. */
 function isListed({ row, name }: WooRow, woo: WooContext): boolean {
   const isPublished = publishedState(row, woo) === 'published'
   const isHidden = row.cell('Visibility in catalog').toLowerCase() === 'hidden'
   if (!isPublished) woo.report.unpublish('Not published in WooCommerce', name)
-  else if (isHidden) woo.report.unpublish('Hidden from the catalogue in WooCommerce', name)
+  else if (isHidden) woo.report.unpublish('Hidden from the catalog in WooCommerce', name)
   return isPublished && !isHidden
 }
 

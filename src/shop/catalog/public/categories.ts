@@ -1,6 +1,6 @@
 import { rawStatement } from '../../../platform/db/statements.ts'
 import { cachedResponse } from '../cached-responses.ts'
-import type { CachedResponse, CatalogueShop } from '../cached-responses.ts'
+import type { CachedResponse, CatalogShop } from '../cached-responses.ts'
 import { countInCategory, firstImageInCategory } from '../search/category-products.ts'
 import { imageOfRow } from './image.ts'
 import type { Image } from './image.ts'
@@ -29,12 +29,12 @@ const hasPictures = rawStatement<[], number>('SELECT EXISTS (SELECT 1 FROM media
  *
  * @throws AppError DEPENDENCY_UNAVAILABLE while the commerce module is off
  */
-export function categoriesResponse(shop: CatalogueShop, now: number): CachedResponse {
+export function categoriesResponse(shop: CatalogShop, now: number): CachedResponse {
   const render = () => ({ data: { categories: listCategories(shop) }, changesAt: null })
   return cachedResponse(shop, () => 'categories', render, now)
 }
 
-function listCategories(shop: CatalogueShop): PublicCategory[] {
+function listCategories(shop: CatalogShop): PublicCategory[] {
   const counted = inNameOrder(shop.db)
     .all()
     .map((row) => ({ ...row, productCount: countInCategory(shop.db, row.id) }))
@@ -51,7 +51,7 @@ function listCategories(shop: CatalogueShop): PublicCategory[] {
 }
 
 /** The picture of a category. Without this check, a shop without pictures would look for one in each of its products. */
-function imagesFrom({ db, publicUrl }: CatalogueShop): (categoryId: number) => Image | null {
+function imagesFrom({ db, publicUrl }: CatalogShop): (categoryId: number) => Image | null {
   if (hasPictures(db).pluck().get() !== 1) return () => null
   return (categoryId) => {
     const id = firstImageInCategory(db, categoryId)

@@ -3,7 +3,7 @@ import type { Db } from '../../../platform/db/database.ts'
 import { toIso } from '../../../platform/iso-time.ts'
 import { setting } from '../../settings/settings.ts'
 import { cachedResponse } from '../cached-responses.ts'
-import type { CachedResponse, CatalogueShop } from '../cached-responses.ts'
+import type { CachedResponse, CatalogShop } from '../cached-responses.ts'
 import type { GrantKind, GrantSpec } from '../grants.ts'
 import { needsShipping } from '../product-types.ts'
 import type { ProductRow, VariationRow } from '../rows.ts'
@@ -73,7 +73,7 @@ export type PublicProduct = Card & {
  *   off
  */
 export function productResponse(
-  shop: CatalogueShop,
+  shop: CatalogShop,
   slug: string,
   textOf: (db: Db, grant: GrantSpec) => string,
   now: number

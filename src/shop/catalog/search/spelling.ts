@@ -4,7 +4,7 @@ import { codePoints } from '../../../platform/text.ts'
 
 const shortestForgiven = 5
 const longestForgiven = 40
-/** Alphabets have fewer letters. A catalogue in Chinese has thousands of first characters, and a lookup for each is slow. */
+/** Alphabets have fewer letters. A catalog in Chinese has thousands of first characters, and a lookup for each is slow. */
 const maxLetters = 64
 const maxSpellings = 24
 const last = '\u{10FFFF}'
@@ -12,7 +12,7 @@ const last = '\u{10FFFF}'
 const wordFrom = rawStatement<[string], string>('SELECT word FROM search_words WHERE word >= ? ORDER BY word LIMIT 1')
 
 /**
- * The texts with one typing mistake less with which a word of the catalogue starts: a letter too many, missing, wrong, or
+ * The texts with one typing mistake less with which a word of the catalog starts: a letter too many, missing, wrong, or
  * swapped with the next one. Empty for a word of fewer than five letters or with a digit.
  *
  * @param word folded
@@ -38,7 +38,7 @@ export function spellingsOf(db: Db, word: string): string[] {
   return [...found].slice(0, maxSpellings)
 }
 
-/** The letters that follow a beginning in the words of the catalogue. */
+/** The letters that follow a beginning in the words of the catalog. */
 function lettersAfter(db: Db, beginning: string): string[] {
   const letters: string[] = []
   let next = beginning + '\u0001'
@@ -52,7 +52,7 @@ function lettersAfter(db: Db, beginning: string): string[] {
   return letters
 }
 
-/** The first word of the catalogue at or after a text. */
+/** The first word of the catalog at or after a text. */
 function firstWord(db: Db, text: string): string | undefined {
   return wordFrom(db).pluck().get(text)
 }

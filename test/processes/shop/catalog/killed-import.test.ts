@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { importBatch } from '../../../../src/operations/catalogue.ts'
+import { importBatch } from '../../../../src/operations/catalog.ts'
 import { exitOf, runShopstead, spawnShopstead } from '../../../support/command-process.ts'
 import { demoShop } from '../../../support/demo-shop.ts'
 

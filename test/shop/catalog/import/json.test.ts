@@ -55,7 +55,7 @@ function causes(product: object): string[] {
   return errorsOf(JSON.stringify([product])).map(({ column, cause }) => `${column}: ${cause}`)
 }
 
-describe('a catalogue file in JSON', () => {
+describe('a catalog file in JSON', () => {
   it('needs only the slug, name and price of a product; other fields have defaults', () => {
     const [product] = readProducts([lamp])
     expect(product).toMatchObject({ shape: 'product', slug: 'lamp', name: 'Lamp', priceMinor: 1250 })
@@ -221,7 +221,7 @@ describe('a catalogue file in JSON', () => {
   })
 })
 
-describe('a response of GET /store/offers as a catalogue file', () => {
+describe('a response of GET /store/offers as a catalog file', () => {
   const offer = {
     offerId: 'offer-7',
     productId: 7,
@@ -274,7 +274,7 @@ describe('a response of GET /store/offers as a catalogue file', () => {
   })
 })
 
-describe('a catalogue file in JSON is refused', () => {
+describe('a catalog file in JSON is refused', () => {
   it('with the line and path of each error', () => {
     const text = `{
   "products": [

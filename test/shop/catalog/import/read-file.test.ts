@@ -7,7 +7,7 @@ import { csv, errorsOf, outcomeOf, read } from './support.ts'
 const woo = 'ID,Type,SKU,Name,Description,Regular price\n1,simple,cup,Cup,"two\n\nlines",3\n2,simple,mug,Mug,,4\n'
 const shopify = 'Handle,Title,Option1 Value,Variant Price\ncup,Cup,Default Title,3\n'
 
-describe('a catalogue file', () => {
+describe('a catalog file', () => {
   it.each([
     ['json', '[{"slug":"cup","name":"Cup","price":3}]'],
     ['json', '\ufeff \n{"products":[]}'],

@@ -95,7 +95,7 @@ const product: fc.Arbitrary<FullProduct> = fc
     saleEndsAt: rest.saleStartsAt === null ? null : rest.saleStartsAt + 1
   }))
 
-describe('an export of the catalogue', () => {
+describe('an export of the catalog', () => {
   it('has the fields of the import format', () => {
     const [lamp] = read('[{"slug":"lamp","name":"Lamp","price":"12.50","saleEnd":"2027-01-01","stock":2}]').file
       .products

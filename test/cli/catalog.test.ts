@@ -12,7 +12,7 @@ const dataDir = join(folder, 'data')
 const run = (...args: string[]) => shopstead(dataDir, [...args, '--json'])
 
 function fileOf(content: unknown): string {
-  const file = join(folder, 'catalogue.json')
+  const file = join(folder, 'catalog.json')
   writeFileSync(file, JSON.stringify(content))
   return file
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
-import { importBatch, importCatalogue } from '../../src/operations/catalogue.ts'
-import type { ImportOptions } from '../../src/operations/catalogue.ts'
+import { importBatch, importCatalog } from '../../src/operations/catalog.ts'
+import type { ImportOptions } from '../../src/operations/catalog.ts'
 import { openDatabase } from '../../src/platform/db/database.ts'
 import type { Db } from '../../src/platform/db/database.ts'
 import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
@@ -27,7 +27,7 @@ function other({ db }: TestShop): Db {
 function run(shop: TestShop, content: object | string, options: ImportOptions & Partial<ReadOptions> = {}) {
   const text = typeof content === 'string' ? content : JSON.stringify(content)
   const { file } = readCatalogFile(text, { currency: 'EUR', ...options })
-  return importCatalogue(shop, file, options, shop.clock.now())
+  return importCatalog(shop, file, options, shop.clock.now())
 }
 
 const countProducts = ({ sqlite }: Db): unknown => sqlite.prepare('SELECT count(*) FROM products').pluck().get()

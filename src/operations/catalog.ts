@@ -12,11 +12,11 @@ import { emptyLists } from '../shop/catalog/import/format.ts'
 import type { CatalogFile } from '../shop/catalog/import/format.ts'
 import { productUrl } from '../shop/catalog/product-url.ts'
 import type { ShopContext } from '../shop/context.ts'
-import { copyCatalogue } from './catalogue-copy.ts'
+import { copyCatalog } from './catalog-copy.ts'
 import { applyShipping } from '../shop/shipping/zones.ts'
 import { applyTaxRates } from '../shop/tax/rates.ts'
 
-export type AppliedCatalogue = { counts: CountsByKind; changes: Change[] }
+export type AppliedCatalog = { counts: CountsByKind; changes: Change[] }
 
 export type ImportOptions = {
   /** Returns the result without changing anything. */
@@ -38,7 +38,7 @@ export const importBatch = 5
 const share = 1 / 2
 
 /**
- * Imports a catalogue file while the shop sells. It first applies the whole file to a copy of the catalogue, so a file
+ * Imports a catalog file while the shop sells. It first applies the whole file to a copy of the catalog, so a file
  * with an error changes nothing. Then it applies the file to the shop in transactions of `importBatch` products, and
  * leaves the lock to others for as long as each took. Only its end waits for the disk, because an import can be repeated.
  * Affiliates belong to accounts and are left to seeding.
@@ -46,18 +46,18 @@ const share = 1 / 2
  * @throws AppError VALIDATION_FAILED or CONFLICT for an invalid file, before anything changes; CONFLICT with
  *   `details.imported` when it stops in the middle: the same import continues there
  */
-export async function importCatalogue(
+export async function importCatalog(
   shop: ShopContext,
   file: CatalogFile,
   options: ImportOptions,
   now: number
-): Promise<AppliedCatalogue> {
+): Promise<AppliedCatalog> {
   const keepStock = options.withStock !== true
   const apply = (part: CatalogFile, updatesLater: boolean) => (tx: Tx) =>
-    applyCatalogue(shop, tx, part, { keepStock, updatesLater }, now)
+    applyCatalog(shop, tx, part, { keepStock, updatesLater }, now)
   const rehearsed = rehearse(shop.db, (copy) => write(copy, apply(file, false)))
   if (options.dryRun === true) return rehearsed
-  const applied: AppliedCatalogue[] = []
+  const applied: AppliedCatalog[] = []
   let done = 0
   using stop = options.interruption?.()
   try {
@@ -88,7 +88,7 @@ async function updateCategories(db: Db, signal: AbortSignal | undefined): Promis
 }
 
 function rehearse<T>(db: Db, work: (copy: Db) => T): T {
-  const copy = copyCatalogue(db)
+  const copy = copyCatalog(db)
   try {
     return work(copy)
   } finally {
@@ -129,20 +129,20 @@ function isAbort(error: unknown): boolean {
 }
 
 /**
- * Creates or updates plans, campaigns, categories, products, coupons, shipping zones and tax rates from a catalogue
+ * Creates or updates plans, campaigns, categories, products, coupons, shipping zones and tax rates from a catalog
  * file, in one transaction.
  *
  * @param options.keepStock existing products keep their stock, so that seeding again does not undo sales
  * @param options.updatesLater leaves the products of renamed and moved categories to `updateCategories`
  * @throws AppError VALIDATION_FAILED or CONFLICT for an invalid file
  */
-export function applyCatalogue(
+export function applyCatalog(
   shop: ShopContext,
   tx: Tx,
   file: CatalogFile,
   options: { keepStock: boolean; updatesLater?: boolean },
   now: number
-): AppliedCatalogue {
+): AppliedCatalog {
   const plans = applyPlans(tx, file.plans)
   const campaigns = applyCampaigns(tx, file.campaigns)
   const { products, coupons, categories, changes } = applyCatalogFile(

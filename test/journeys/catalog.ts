@@ -1,5 +1,5 @@
 /** A product for each kind of grant, and one physical product. */
-export const benefitCatalogue = {
+export const benefitCatalog = {
   plans: [
     { slug: 'keepers', name: 'Keepers', module: 'A', rank: 20, pro: false },
     { slug: 'head-keeper', name: 'Head Keeper', module: 'A', rank: 40, pro: true },

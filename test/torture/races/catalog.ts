@@ -8,8 +8,8 @@ export function lastItemOf(round: number): { productId: number; quantity: number
   return { productId: round + 2, quantity: 1 }
 }
 
-/** A catalogue with one product and three coupons for each round. A product's id is its position in the list. */
-export function catalogueFor(rounds: number): object {
+/** A catalog with one product and three coupons for each round. A product's id is its position in the list. */
+export function catalogFor(rounds: number): object {
   const numbers = Array.from({ length: rounds }, (_, index) => index + 1)
   const grants = [
     { kind: 'membership', module: 'A', plan: 'friends', period: 'P1M' },

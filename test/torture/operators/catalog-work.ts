@@ -59,8 +59,8 @@ const importWork = (name: string, buyers: Work['buyers'], ...options: string[]):
   run: ({ command, dataDir }) => command('offers', 'import', join(dataDir, 'products.json'), ...options)
 })
 
-/** Work on the catalogue: imports of 100,000 products, and of 1,000 pictures. */
-export const catalogueWork: readonly Work[] = [
+/** Work on the catalog: imports of 100,000 products, and of 1,000 pictures. */
+export const catalogWork: readonly Work[] = [
   importWork('dry run of an import', shoppers, '--dry-run'),
   importWork('import', shoppers),
   importWork('dry run of an import beside checkouts', checkouts, '--dry-run'),

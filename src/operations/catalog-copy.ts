@@ -2,23 +2,23 @@ import { getTableName } from 'drizzle-orm'
 import { openDatabase } from '../platform/db/database.ts'
 import type { Db } from '../platform/db/database.ts'
 import { campaigns, plans } from '../shop/benefits/schema.ts'
-import * as catalogue from '../shop/catalog/schema.ts'
+import * as catalog from '../shop/catalog/schema.ts'
 import { revisions } from '../shop/settings/schema.ts'
 import { shippingCountries, shippingMethods, shippingZones } from '../shop/shipping/schema.ts'
 import { taxRates } from '../shop/tax/schema.ts'
 
-/** The tables that an import of a catalogue reads and writes. The search index and its words stay empty. */
+/** The tables that an import of a catalog reads and writes. The search index and its words stay empty. */
 const copied = [
-  catalogue.products,
-  catalogue.variations,
-  catalogue.categories,
-  catalogue.productCategories,
-  catalogue.productTags,
-  catalogue.productGrants,
-  catalogue.productImages,
-  catalogue.coupons,
-  catalogue.couponProducts,
-  catalogue.couponCategories,
+  catalog.products,
+  catalog.variations,
+  catalog.categories,
+  catalog.productCategories,
+  catalog.productTags,
+  catalog.productGrants,
+  catalog.productImages,
+  catalog.coupons,
+  catalog.couponProducts,
+  catalog.couponCategories,
   plans,
   campaigns,
   shippingZones,
@@ -29,11 +29,11 @@ const copied = [
 ].map(getTableName)
 
 /**
- * Opens a copy of the catalogue in a private temporary database, for trying changes without a lock on the shop. It has all
- * tables of the shop, but only the catalogue's rows: no orders and no persons. SQLite deletes its file, also after a crash.
+ * Opens a copy of the catalog in a private temporary database, for trying changes without a lock on the shop. It has all
+ * tables of the shop, but only the catalog's rows: no orders and no persons. SQLite deletes its file, also after a crash.
  * The caller closes it.
  */
-export function copyCatalogue({ sqlite }: Db): Db {
+export function copyCatalog({ sqlite }: Db): Db {
   const copy = openDatabase('')
   try {
     copy.sqlite.pragma('foreign_keys = OFF')
