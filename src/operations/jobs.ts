@@ -7,8 +7,9 @@ import { warnOfDifferences } from './reports/payments/differences.ts'
 import { describeError } from '../platform/log.ts'
 import { eventDetails } from '../shop/customers/event-details.ts'
 import { startMailer } from '../shop/mailer/mailer.ts'
-import type { EventCursor } from '../shop/payments/apply-event.ts'
-import { startPace, settlePayments } from '../shop/payments/reconcile.ts'
+import type { EventCursor } from '../shop/payments/missed-events.ts'
+import { startPace } from '../shop/payments/reconcile-pace.ts'
+import { settlePayments } from '../shop/payments/settle-payments.ts'
 import { startWebhookSender } from '../shop/webhooks/sender.ts'
 
 const minuteMs = 60_000

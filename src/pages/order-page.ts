@@ -3,15 +3,10 @@ import { AppError } from '../errors.ts'
 import type { Db } from '../platform/db/database.ts'
 import { toIso } from '../platform/iso-time.ts'
 import { formatMoney } from '../platform/money.ts'
-import {
-  askGateway,
-  canCancel,
-  cancelByBuyer,
-  payUrlOf,
-  buyerStatuses,
-  buyerStatusOf
-} from '../shop/checkout/buyer-order.ts'
-import type { BuyerStatus } from '../shop/checkout/buyer-order.ts'
+import { askGateway } from '../shop/checkout/ask-gateway.ts'
+import { canCancel, cancelByBuyer, payUrlOf } from '../shop/checkout/buyer-order.ts'
+import { buyerStatuses, buyerStatusOf } from '../shop/checkout/buyer-status.ts'
+import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
 import { documentsOf } from '../shop/invoices/find.ts'
 import { documentName } from '../shop/invoices/text.ts'
 import { getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
@@ -19,8 +14,8 @@ import { documentUrl } from '../shop/orders/view.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
 import { summaryRows } from '../shop/orders/totals.ts'
 import type { TaxLine } from '../shop/tax/arithmetic.ts'
-import { siteUrl } from '../shop/payments/gateway-page.ts'
-import type { ReturnResult } from '../shop/payments/gateway-page.ts'
+import { siteUrl } from '../shop/payments/page-urls.ts'
+import type { ReturnResult } from '../shop/payments/page-urls.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { listShipments } from '../shop/shipments/find.ts'
 import type { ShipmentView } from '../shop/shipments/find.ts'

@@ -17,7 +17,7 @@ const undecided: readonly (readonly [path: string, value: string])[] = [
   ['src/shop/affiliates/decide.ts', 'paused'],
   ['src/shop/mailer/account-emails.ts', 'login'],
   ['src/shop/orders/explain.ts', 'disputed'],
-  ['src/shop/payments/gateway-state.ts', 'setup_intent'],
+  ['src/shop/payments/look-up.ts', 'setup_intent'],
   ['src/shop/payments/settle.ts', 'authorised'],
   ['src/shop/webhooks/deliveries.ts', 'held'],
   ['src/shop/webhooks/sender.ts', 'held']
@@ -35,7 +35,7 @@ beforeAll(() => {
 it('a state, module, benefit kind or other value with its row compiles wherever nothing else decides about it', () => {
   expect(files).toEqual(
     expect.arrayContaining([
-      'src/shop/checkout/buyer-order.ts',
+      'src/shop/checkout/buyer-status.ts',
       'src/shop/entitlements/flags.ts',
       'src/shop/benefits/give.ts'
     ])

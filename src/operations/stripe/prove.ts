@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
 import type { ShopContext } from '../../shop/context.ts'
-import { readGatewayError } from '../../shop/payments/gateway.ts'
+import { readGatewayError } from '../../shop/payments/gateway-failure.ts'
 import { makeRoundTrip, whyUnreachable } from './round-trip.ts'
 import type { Arrival } from './round-trip.ts'
 

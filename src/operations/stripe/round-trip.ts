@@ -4,7 +4,7 @@ import { randomToken } from '../../platform/crypto/secrets.ts'
 import { minimumChargeMinor } from '../../platform/money.ts'
 import type { ShopContext } from '../../shop/context.ts'
 import type { ProbeDelivery } from '../../shop/payments/schema.ts'
-import { closeProbe, openProbe, probeDeliveries } from '../../shop/payments/webhook.ts'
+import { closeProbe, openProbe, probeDeliveries } from '../../shop/payments/webhook-probes.ts'
 import { setting } from '../../shop/settings/settings.ts'
 
 /** A delivery that arrived; `isVerified`: signed with the secret in question. */

@@ -1,7 +1,7 @@
-import { isTooSmallForCard, assertKnownBuyer, belowMinimum } from './sale-refusals.ts'
+import { isTooSmallForCard } from './below-minimum.ts'
 import { AppError, validationFailed } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
-import type { Tx, Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
@@ -11,20 +11,18 @@ import { getOrder, itemsOf } from '../orders/find.ts'
 import { forgetBuyerEmail, recordBuyerEmail, recordContact } from '../orders/buyer.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { moveOrder } from '../orders/transition.ts'
-import { attemptsOf, createAttempt, payNothing } from '../payments/attempts.ts'
+import { attemptsOf, createAttempt } from '../payments/attempts.ts'
 import { offerCheckoutPage, shortestPageMs } from '../payments/gateway-page.ts'
 import { isReady, readyGateway } from '../payments/gateway.ts'
-import { callOff } from '../payments/gateway-state.ts'
+import { payNothing } from '../payments/pay-nothing.ts'
+import { callOff } from '../payments/look-up.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import { settleAttempt } from '../payments/settle.ts'
-import { buyerStatusOf, isPayable, openPageOf, canTakeCoupon } from './buyer-order.ts'
-import { chooseShipping, lacksAddress, lacksMethod, repriceShipping } from './shipping-choice.ts'
+import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
+import { assertKnownBuyer } from './known-buyer.ts'
+import { chooseShipping } from './order-shipping.ts'
 import { findPickup } from '../shipping/zones.ts'
-import { addCoupon, setVatId } from '../orders/reprice-order.ts'
-import { cartRefused } from '../orders/problems.ts'
-import { evaluateCodes } from './evaluate-codes.ts'
-import { readVatId } from '../../platform/vat/vat-id.ts'
-import { mayReverseCharge } from '../tax/terms.ts'
+import { lacksAddress } from './ship-to.ts'
 
 type Method = {
   isOffered: (shop: ShopContext, order: OrderRow) => boolean
@@ -211,66 +209,4 @@ async function closeOtherPages(shop: ShopContext, { id, orderId }: AttemptRow): 
     }
   }
   return areClosed
-}
-
-/**
- * Applies the code that a buyer typed on the hosted page. If the order then costs nothing, it is paid, unless the buyer
- * has to say where to ship it. An order that cannot be paid any more stays as it is.
- *
- * @throws AppError VALIDATION_FAILED (`coupon`), RATE_LIMITED
- */
-export async function takeCoupon(shop: ShopContext, orderId: number, code: string, addressKey: string): Promise<void> {
-  await evaluateCodes(shop, addressKey, (evaluate) =>
-    writeWhenFree(shop.db, (tx) => evaluate(() => apply(tx, shop, orderId, code)))
-  )
-}
-
-function apply(tx: Tx, shop: ShopContext, orderId: number, code: string): void {
-  const now = shop.clock.now()
-  const before = getOrder(tx, orderId)
-  if (!isPayable(before, buyerStatusOf(tx, before, now))) return
-  if (!canTakeCoupon(tx, before)) {
-    throw validationFailed({ coupon: ['A payment has started, so the total can no longer change.'] })
-  }
-  const order = repriceShipping(tx, addCoupon(tx, orderId, code, now), now)
-  // The total is not final while the shipping is missing.
-  if (lacksMethod(tx, order)) return
-  if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, order))
-    throw cartRefused([belowMinimum(order, 'coupon')])
-  if (order.totalMinor > 0) return
-  assertKnownBuyer(tx, order, 'coupon')
-  if (lacksAddress(tx, itemsOf(tx, order.id), order)) return
-  payNothing(tx, order, now)
-}
-
-/** Whether the hosted page asks for the VAT id of a business: it can change the tax, and no payment has started. */
-export function takesVatId(db: Db, order: OrderRow): boolean {
-  return mayReverseCharge(db) && canTakeCoupon(db, order)
-}
-
-/** Whether a text is the VAT id that an order has. A text with a mistake is not. */
-export function isVatIdOf(order: OrderRow, text: string): boolean {
-  return readVatId(text)?.id === order.vatId
-}
-
-/**
- * Stores the VAT id that a buyer typed on the hosted page, or removes it, and computes the taxes again. An order that cannot
- * be paid any more stays as it is.
- *
- * @throws AppError VALIDATION_FAILED (`vatId`)
- */
-export async function takeVatId(shop: ShopContext, orderId: number, text: string): Promise<void> {
-  const vatId = readVatId(text)?.id ?? null
-  if (vatId === null && text.trim() !== '')
-    throw validationFailed({ vatId: ['Please enter a VAT id with its country code, such as ATU12345675.'] })
-  await writeWhenFree(shop.db, (tx) => {
-    const now = shop.clock.now()
-    const before = getOrder(tx, orderId)
-    if (!isPayable(before, buyerStatusOf(tx, before, now))) return
-    if (!takesVatId(tx, before))
-      throw validationFailed({ vatId: ['A payment has started, so the total can no longer change.'] })
-    const order = repriceShipping(tx, setVatId(tx, before, vatId, now), now)
-    if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, order))
-      throw cartRefused([belowMinimum(order, 'vatId')])
-  })
 }

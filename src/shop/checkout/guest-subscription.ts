@@ -7,7 +7,7 @@ import type { ShopContext } from '../context.ts'
 import { getOrderByPublicToken } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { findPayingAttempt } from '../payments/attempts.ts'
-import { endWithPeriod } from '../payments/buyer-subscription.ts'
+import { endWithPeriod } from '../payments/end-with-period.ts'
 import { findGatewayOf } from '../payments/gateway.ts'
 import { takePagePoint } from './checkout-limits.ts'
 

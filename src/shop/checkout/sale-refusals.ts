@@ -1,28 +1,24 @@
 import type { Db } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
 import { couponRefusal, cartRefused, refusal } from '../orders/problems.ts'
-import { hasReachedLimit, hasCustomerLimit } from '../orders/coupon-uses.ts'
+import { hasReachedLimit } from '../orders/coupon-uses.ts'
 import type { Refusal } from '../orders/problems.ts'
 import { takesToken } from '../orders/strategies.ts'
 import { setting } from '../settings/settings.ts'
 import { zoneCountries } from '../shipping/zones.ts'
 import { listTaxRates } from '../tax/rates.ts'
-import { lineAt, pathOf } from './cart.ts'
+import { subscribedRefusals } from './already-subscribed.ts'
+import { belowMinimum, isTooSmallForCard } from './below-minimum.ts'
+import { lineAt, pathOf } from './cart-lines.ts'
 import type { EvaluatedCart } from './cart.ts'
-import { stockRefusals } from './earlier-orders.ts'
-import { offersChoice } from './payment-config.ts'
+import { stockRefusals } from './held-orders.ts'
+import { loginNeeded } from './known-buyer.ts'
+import { offersChoice } from './offered-strategies.ts'
 import { vatIdRefusals } from './sale.ts'
 import type { Sale } from './sale.ts'
 import { shippingRefusals } from './shipping-choice.ts'
-import { toIso } from '../../platform/iso-time.ts'
-import { renewalInterval } from '../benefits/kinds.ts'
-import { subscriptionsOf } from '../benefits/records.ts'
-import { subscriptionStatus } from '../benefits/status.ts'
-import type { NewLine } from '../orders/create-order.ts'
-import type { Strategy } from '../orders/strategies.ts'
-import { isBelowMinimum, minimumChargeMinor, formatMoney, toMajor } from '../../platform/money.ts'
-import type { OrderRow } from '../orders/find.ts'
-import { isShipped, needsShipping } from '../catalog/product-types.ts'
+import { sessionRefusals } from './subscription-rules.ts'
+import type { AddedLines } from './subscription-rules.ts'
 
 /** Refusals of one kind. Checkout reports the first group that has any. */
 export type RefusalGroup = {
@@ -128,120 +124,4 @@ function withLeast(each: Refusal, { cartLines }: EvaluatedCart, stock: readonly 
   const other = stock.find(({ problem }) => problem.path === `${pathOf(line)}.quantity`)
   if (other === undefined) return each
   return { ...each, problem: { ...other.problem, path: each.problem.path } }
-}
-
-/**
- * The lines with a product that the customer already subscribes to, because both subscriptions would renew. The customer
- * buys another one by `subscribeAgain`. token_handoff sells a fixed period, which extends another fixed period, so there
- * only a subscription that renews counts.
- */
-export function subscribedRefusals(
-  db: Db,
-  userId: number,
-  { lines, strategy }: { lines: readonly NewLine[]; strategy: Strategy },
-  now: number
-): Refusal[] {
-  if (!lines.some(isSubscription)) return []
-  const running = subscriptionsOf(db, userId).filter(
-    (record) =>
-      !['cancelled', 'expired'].includes(subscriptionStatus(record, now)) &&
-      (record.gatewayId !== null || !takesToken(strategy))
-  )
-  return lines.filter(isSubscription).flatMap(({ path, productId, name }) => {
-    const known = running.find((record) => record.productId === productId)
-    if (known === undefined) return []
-    const message = `You already have a subscription of ${name}. Another one would be charged in addition.`
-    const currentPeriodEnd = toIso(known.currentPeriodEnd)
-    const problem = { path, code: 'already_subscribed', message, currentPeriodEnd } as const
-    return [refusal(problem, { path: `${path}.productId` })]
-  })
-}
-
-function isSubscription({ grants }: NewLine): boolean {
-  return grants.some((grant) => renewalInterval(grant) !== null)
-}
-
-type Total = Pick<OrderRow, 'totalMinor' | 'currency'>
-
-/** Whether a total is above zero and below the minimum charge of the card gateway. */
-export function isTooSmallForCard({ cards }: Pick<ShopContext, 'cards'>, { totalMinor, currency }: Total): boolean {
-  return cards !== null && isBelowMinimum(totalMinor, currency)
-}
-
-/** The refusal `below_minimum` on `path`, with the minimum in major units. */
-export function belowMinimum({ currency }: Pick<OrderRow, 'currency'>, path: string): Refusal {
-  const minimumMinor = minimumChargeMinor(currency)
-  const message = `The total must be at least ${formatMoney(minimumMinor, currency)} to pay by card.`
-  return refusal({ path, code: 'below_minimum', message, minimum: toMajor(minimumMinor, currency) })
-}
-
-/**
- * Refuses an order of a guest that costs nothing because of a coupon with a limit per customer: no payment will check who
- * buys. The answer is the same for every email.
- *
- * @throws AppError VALIDATION_FAILED on `field`
- */
-export function assertKnownBuyer(db: Db, { id, userId }: Pick<OrderRow, 'id' | 'userId'>, field: string): void {
-  if (userId === null && hasCustomerLimit(db, id)) throw cartRefused([loginNeeded(field, field)])
-}
-
-/** The refusal `login_needed` of a guest's coupon with a limit per customer, with its field error on `field`. */
-export function loginNeeded(path: string, field: string): Refusal {
-  const message = 'Please log in to use this code: the order would cost nothing.'
-  return refusal({ path, code: 'login_needed', message }, { path: field })
-}
-
-/** Stripe accepts 20 recurring and 20 one-time lines in a Checkout Session with a subscription (docs.stripe.com/api/checkout/sessions/create). */
-const mostLinesWithSubscription = 20
-
-/** What the gateway's page adds to the products of a cart as lines of its own. */
-export type AddedLines = { shipping: boolean; taxes: boolean }
-
-/**
- * The lines that do not fit into one Checkout Session with a subscription: all subscriptions must have the same billing
- * interval, and Stripe limits the number of lines. The second list is empty unless the first one is.
- *
- * @param added what the order can get before it is paid, because the buyer's address can come after the checkout
- */
-export function sessionRefusals(lines: readonly NewLine[], added: AddedLines): Refusal[] {
-  const mixed = mixedIntervals(lines)
-  return mixed.length > 0 ? mixed : tooManyLines(lines, added)
-}
-
-/** The lines whose billing interval differs from the first one's. */
-function mixedIntervals(lines: readonly NewLine[]): Refusal[] {
-  let first: string | undefined
-  return lines.flatMap(({ path, name, grants }) => {
-    const intervals = grants.flatMap((grant) => renewalInterval(grant) ?? [])
-    first ??= intervals[0]
-    if (intervals.every((interval) => interval === first)) return []
-    const message = `${name} has a different billing interval from the other subscriptions.`
-    const problem = { path: `${path}.productId`, code: 'interval_mixed', message } as const
-    return [refusal(problem, { message: 'This item has a different billing interval from the others.' })]
-  })
-}
-
-function tooManyLines(lines: readonly NewLine[], added: AddedLines): Refusal[] {
-  const isRecurring = ({ grants }: NewLine): boolean => grants.some((grant) => renewalInterval(grant) !== null)
-  const recurring = lines.filter(isRecurring)
-  if (recurring.length === 0) return []
-  const others = lines.filter((line) => !isRecurring(line))
-  return [
-    { some: recurring, reserved: reservedLines(recurring, added) },
-    // The tax and the shipping that are charged once can be on any line.
-    { some: others, reserved: reservedLines(lines, added) }
-  ].flatMap(({ some, reserved }) => {
-    const most = mostLinesWithSubscription - reserved
-    const message = `At most ${most} other products can be bought together with a subscription.`
-    return some.slice(most).map(({ path, name }) => {
-      const words = `${message} Remove ${name}, or order it separately.`
-      return refusal({ path: `${path}.productId`, code: 'too_many_products', message: words }, { message })
-    })
-  })
-}
-
-/** The most lines that shipping and taxes can need: each class has one rate for what is shipped and one for the rest. */
-function reservedLines(lines: readonly NewLine[], { shipping, taxes }: AddedLines): number {
-  const rates = new Set(lines.map(({ type, taxClass }) => `${taxClass} ${isShipped(type)}`))
-  return (shipping && needsShipping(lines) ? 1 : 0) + (taxes ? rates.size : 0)
 }

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { writeWhenFree } from '../../../src/platform/db/busy.ts'
 import { write } from '../../../src/platform/db/database.ts'
-import { releaseOrders } from '../../../src/shop/checkout/earlier-orders.ts'
+import { releaseOrders } from '../../../src/shop/checkout/held-orders.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { createAttempt, updateAttempt } from '../../../src/shop/payments/attempts.ts'
-import { cancelUnpaidOrders, cancelOrder, endHold, endHolds } from '../../../src/shop/payments/end-hold.ts'
+import { cancelUnpaidOrders } from '../../../src/shop/payments/cancel-unpaid.ts'
+import { cancelOrder, endHold, endHolds } from '../../../src/shop/payments/end-hold.ts'
 import { readyGateway } from '../../../src/shop/payments/gateway.ts'
 import { openQuietTill } from './till.ts'
 

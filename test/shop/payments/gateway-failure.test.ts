@@ -3,10 +3,9 @@ import {
   checkoutFailed,
   isRunningAlready,
   isSilence,
-  readGatewayError,
-  customerMessage,
-  safeReason
-} from '../../../src/shop/payments/gateway.ts'
+  readGatewayError
+} from '../../../src/shop/payments/gateway-failure.ts'
+import { customerMessage, safeReason } from '../../../src/shop/payments/decline-reasons.ts'
 
 const card = (fields: object) => ({ rawType: 'card_error', statusCode: 402, ...fields })
 const details = (error: unknown) => checkoutFailed(readGatewayError(error), 'confirm_intent').details
