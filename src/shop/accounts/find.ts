@@ -1,37 +1,42 @@
 import { eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { rowStatement, statement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { emailKey } from '../../platform/email-key.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ConsentRow, UserRow } from './rows.ts'
 import { registrationConsents, registrationProfiles, users } from './schema.ts'
 
-const byId = rowStatement(users, 'id = ?')
-const byEmailKey = rowStatement(users, 'email_key = ?')
-const byUsernameKey = rowStatement(users, 'username_key = ?')
+const id = sql.placeholder('id')
+const key = sql.placeholder('key')
+
+const byId = statement((orm) => orm.select().from(users).where(eq(users.id, id)).prepare())
+const byEmailKey = statement((orm) => orm.select().from(users).where(eq(users.emailKey, key)).prepare())
+const byUsernameKey = statement((orm) => orm.select().from(users).where(eq(users.usernameKey, key)).prepare())
 const profileByUser = statement((orm) =>
   orm
     .select({ firstName: registrationProfiles.firstName, lastName: registrationProfiles.lastName })
     .from(registrationProfiles)
-    .where(eq(registrationProfiles.userId, sql.placeholder('id')))
+    .where(eq(registrationProfiles.userId, id))
     .prepare()
 )
-const consentByUser = rowStatement(registrationConsents, 'user_id = ?')
+const consentByUser = statement((orm) =>
+  orm.select().from(registrationConsents).where(eq(registrationConsents.userId, id)).prepare()
+)
 
 /** The user with an id, whatever their status. */
 export function findUserById(db: Db, id: number): UserRow | undefined {
-  return byId(db, id)
+  return byId(db).get({ id })
 }
 
 /** The user with an email, compared by its key. */
 export function findUserByEmail(db: Db, email: string): UserRow | undefined {
-  return byEmailKey(db, emailKey(email))
+  return byEmailKey(db).get({ key: emailKey(email) })
 }
 
 /** The user with a username, compared by its key. */
 export function findUserByUsername(db: Db, username: string): UserRow | undefined {
-  return byUsernameKey(db, compareKey(username))
+  return byUsernameKey(db).get({ key: compareKey(username) })
 }
 
 /** @throws AppError NOT_FOUND */
@@ -63,5 +68,5 @@ export function findRegistrationProfile(
 
 /** The consents that a user gave at registration. */
 export function findRegistrationConsent(db: Db, userId: number): ConsentRow | undefined {
-  return consentByUser(db, userId)
+  return consentByUser(db).get({ id: userId })
 }

@@ -1,19 +1,33 @@
 import { mails } from '../mail/schema.ts'
-import { sql } from 'drizzle-orm'
+import { and, eq, notExists, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { emailKey } from '../../platform/email-key.ts'
+import { users } from './schema.ts'
 
 /** Matches the emails to an address, in any spelling: a guest may enter another case than the account. */
 export function sentTo(key: string): SQL {
   return sql`email_key(${mails.recipient}) = ${key}`
 }
 
-const recipientsOf = rawStatement<{ userId: number; template: string }, { recipient: string }>(
-  `SELECT DISTINCT recipient FROM mails
-    WHERE template = @template AND json_extract(data, '$.userId') = @userId
-      AND NOT EXISTS (SELECT 1 FROM users u WHERE u.email_key = email_key(recipient))`
+const recipientsOf = statement((orm) =>
+  orm
+    .selectDistinct({ recipient: mails.recipient })
+    .from(mails)
+    .where(
+      and(
+        eq(mails.template, sql.placeholder('template')),
+        eq(sql`json_extract(${mails.data}, '$.userId')`, sql.placeholder('userId')),
+        notExists(
+          orm
+            .select({ id: users.id })
+            .from(users)
+            .where(eq(users.emailKey, sql`email_key(${mails.recipient})`))
+        )
+      )
+    )
+    .prepare()
 )
 
 /**

@@ -1,19 +1,26 @@
+import { eq, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { emailKey } from '../../platform/email-key.ts'
 import type { ShopContext } from '../context.ts'
 import { emailCounterKey, takePoints, tryTakePoint } from '../limits/points.ts'
+import { mails } from '../mail/schema.ts'
 import { findUserByEmail } from './find.ts'
 import { queueLink } from './queue-link.ts'
 import type { LinkKind } from './queue-link.ts'
 import type { Caller, UserRow } from './rows.ts'
+import { emailTokens } from './schema.ts'
 
 /** An id that is never used by an account. */
 const noUser = { id: -1, email: '' }
-const deferForeignKeys = rawStatement('PRAGMA defer_foreign_keys = ON')
-const dropLastMail = rawStatement('DELETE FROM mails WHERE id = last_insert_rowid()')
-const dropTokens = rawStatement<[number]>('DELETE FROM email_tokens WHERE user_id = ?')
+const dropLastMail = statement((orm) =>
+  orm
+    .delete(mails)
+    .where(eq(mails.id, sql`last_insert_rowid()`))
+    .prepare()
+)
+const dropTokens = statement((orm) => orm.delete(emailTokens).where(eq(emailTokens.userId, noUser.id)).prepare())
 
 type Asked = { readonly email: string } & Pick<Caller, 'addressKey'>
 
@@ -54,7 +61,7 @@ async function sendLink(
     const user = findUserByEmail(tx, email)
     const receiver = user !== undefined && mayHave(user) ? user : noUser
     // A token without an account is deleted before the end of the transaction, when SQLite checks foreign keys.
-    deferForeignKeys(tx).run()
+    tx.sqlite.pragma('defer_foreign_keys = ON')
     queueLink(tx, shop, kind, receiver, now)
     if (receiver === noUser) deleteQueued(tx)
   })
@@ -66,5 +73,5 @@ async function sendLink(
  */
 function deleteQueued(tx: Tx): void {
   dropLastMail(tx).run()
-  dropTokens(tx).run(noUser.id)
+  dropTokens(tx).run()
 }

@@ -1,9 +1,9 @@
-import { and, eq, lt, lte, ne } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, lte, ne, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { isFromFuture } from '../../platform/clock.ts'
 import { randomToken, tokenHash } from '../../platform/crypto/secrets.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { pairStatement, rawStatement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { isStorageError } from '../../platform/db/storage-errors.ts'
 import { findUserById } from './find.ts'
 import type { SessionRow, UserRow } from './rows.ts'
@@ -26,14 +26,38 @@ export type StartedSession = {
   maxAgeSeconds: number | null
 }
 
-const byHash = pairStatement(sessions, users, { on: 'users.id = sessions.user_id', where: 'token_hash = ?' })
-const touch = rawStatement<[number, string, number]>(
-  'UPDATE sessions SET last_seen_at = ? WHERE token_hash = ? AND last_seen_at = ?'
+const hash = sql.placeholder('hash')
+const byHash = statement((orm) =>
+  orm
+    .select({ session: sessions, user: users })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(eq(sessions.tokenHash, hash))
+    .prepare()
 )
-const end = rawStatement<[string]>('DELETE FROM sessions WHERE token_hash = ?')
-const endOldest = rawStatement<[number, number]>(
-  `DELETE FROM sessions WHERE token_hash IN
-     (SELECT token_hash FROM sessions WHERE user_id = ? ORDER BY last_seen_at DESC, created_at DESC LIMIT -1 OFFSET ?)`
+const touch = statement((orm) =>
+  orm
+    .update(sessions)
+    .set({ lastSeenAt: sql`${sql.placeholder('now')}` })
+    .where(and(eq(sessions.tokenHash, hash), eq(sessions.lastSeenAt, sql.placeholder('lastSeenAt'))))
+    .prepare()
+)
+const oldest = statement((orm) =>
+  orm
+    .delete(sessions)
+    .where(
+      inArray(
+        sessions.tokenHash,
+        orm
+          .select({ tokenHash: sessions.tokenHash })
+          .from(sessions)
+          .where(eq(sessions.userId, sql.placeholder('userId')))
+          .orderBy(desc(sessions.lastSeenAt), desc(sessions.createdAt))
+          .limit(sql.placeholder('all'))
+          .offset(maxPerUser - 1)
+      )
+    )
+    .prepare()
 )
 
 /**
@@ -51,7 +75,7 @@ export function startSession(
   if (findUserById(tx, options.userId)?.status !== 'active') {
     throw new AppError('AUTH_ACCOUNT_DEACTIVATED', 'This account has been deactivated.')
   }
-  endOldest(tx).run(options.userId, maxPerUser - 1)
+  oldest(tx).run({ userId: options.userId, all: -1 })
   const token = randomToken()
   const row: SessionRow = {
     tokenHash: tokenHash(token),
@@ -72,17 +96,18 @@ export function startSession(
  */
 export function findSession(db: Db, token: string, now: number): { session: SessionRow; user: UserRow } | undefined {
   if (!tokenShape.test(token)) return undefined
-  const [session, user] = byHash(db, tokenHash(token)) ?? []
-  if (session === undefined || user === undefined || isFromFuture(session.createdAt, now)) return undefined
+  const found = byHash(db).get({ hash: tokenHash(token) })
+  if (found === undefined || isFromFuture(found.session.createdAt, now)) return undefined
+  const { session, user } = found
   if (hasEnded(session, now)) {
     // Delete it, so that it stays ended if the clock is set back.
-    tryToNote(() => end(db).run(session.tokenHash))
+    tryToNote(() => endSession(db, session.tokenHash))
     return undefined
   }
   if (user.status !== 'active') return undefined
   // Corrects a visit that was recorded while the clock was ahead.
   if (now - session.lastSeenAt >= touchEveryMs || isFromFuture(session.lastSeenAt, now))
-    tryToNote(() => touch(db).run(now, session.tokenHash, session.lastSeenAt))
+    tryToNote(() => touch(db).run({ now, hash: session.tokenHash, lastSeenAt: session.lastSeenAt }))
   return { session, user }
 }
 
@@ -100,8 +125,8 @@ function hasEnded(session: SessionRow, now: number): boolean {
 }
 
 /** Ends the session of a token. An unknown token changes nothing. */
-export function endSession(tx: Tx, hash: string): void {
-  tx.orm.delete(sessions).where(eq(sessions.tokenHash, hash)).run()
+export function endSession(db: Db, hash: string): void {
+  db.orm.delete(sessions).where(eq(sessions.tokenHash, hash)).run()
 }
 
 /** Ends every session of a user, except the one with `exceptTokenHash`. */

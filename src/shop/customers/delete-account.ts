@@ -1,23 +1,40 @@
+import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { findUserById } from '../accounts/find.ts'
 import { invalidCredentials, verifyPassword } from '../accounts/login.ts'
 import type { SessionRow, UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { countAccountChange } from '../limits/points.ts'
+import { placedAsGuest } from '../orders/find.ts'
+import { orders } from '../orders/schema.ts'
 import { erasePerson } from './erase-person.ts'
 
 /**
  * Without its address such an order could not be sent. The guest orders with the email are erased with the account, so a
  * paid one counts, too. Anyone can place an unpaid one, which must not prevent the deletion.
  */
-const openOrder = rawStatement<{ id: number; emailKey: string }, { id: number }>(`
-  SELECT id FROM orders WHERE user_id = @id AND status IN ('pending', 'on-hold', 'processing')
-  UNION ALL
-  SELECT id FROM orders
-  WHERE user_id IS NULL AND email_key = @emailKey AND status IN ('on-hold', 'processing') AND paid_at IS NOT NULL
-  LIMIT 1`)
+const openOrder = statement((orm) =>
+  orm
+    .select({ id: orders.id })
+    .from(orders)
+    .where(and(eq(orders.userId, sql.placeholder('id')), inArray(orders.status, ['pending', 'on-hold', 'processing'])))
+    .unionAll(
+      orm
+        .select({ id: orders.id })
+        .from(orders)
+        .where(
+          and(
+            placedAsGuest(sql.placeholder('emailKey')),
+            inArray(orders.status, ['on-hold', 'processing']),
+            isNotNull(orders.paidAt)
+          )
+        )
+    )
+    .limit(1)
+    .prepare()
+)
 
 /**
  * Erases the account of the logged-in user for good, as erasePerson does: sessions and renewals end, and personal data
