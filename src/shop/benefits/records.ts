@@ -28,7 +28,7 @@ type MembershipPeriod = Omit<Period, 'key'> & {
 const membershipsOfUser = rawStatement<[number], AsStored<MembershipPeriod>>(
   `SELECT m.id, m.plan_id AS planId, p.slug AS planSlug, p.name AS planName, p.module, p.rank, p.is_pro AS isPro,
           m.started_at AS startedAt, m.expires_at AS endsAt, m.cancelled_at IS NOT NULL AS ended, m.order_id AS orderId
-     FROM memberships m JOIN plans p ON p.id = m.plan_id WHERE m.user_id = ? ORDER BY m.started_at, m.id`
+     FROM memberships m JOIN plans p ON p.id = m.plan_id WHERE m.user_id = +? ORDER BY m.started_at, m.id`
 )
 
 type SubscriptionPeriod = Pick<
@@ -50,7 +50,7 @@ const subscriptionsOfUser = rawStatement<[number], AsStored<SubscriptionPeriod>>
   `SELECT s.id, s.product_id AS productId, p.name, s.interval, s.is_pro AS isPro, s.started_at AS startedAt,
           s.current_period_end AS currentPeriodEnd, s.cancel_at_period_end AS cancelAtPeriodEnd,
           s.past_due_since AS pastDueSince, s.cancelled_at AS cancelledAt, s.gateway_id AS gatewayId, s.order_id AS orderId
-     FROM subscriptions s JOIN products p ON p.id = s.product_id WHERE s.user_id = ? ORDER BY s.started_at, s.id`
+     FROM subscriptions s JOIN products p ON p.id = s.product_id WHERE s.user_id = +? ORDER BY s.started_at, s.id`
 )
 
 export type DonationRecord = Pick<DonationRow, 'id' | 'orderId' | 'amountMinor' | 'currency' | 'createdAt'> & {
@@ -60,7 +60,7 @@ export type DonationRecord = Pick<DonationRow, 'id' | 'orderId' | 'amountMinor' 
 const donationsOfUser = rawStatement<[number], DonationRecord>(
   `SELECT d.id, d.order_id AS orderId, d.amount_minor AS amountMinor, d.currency, c.slug AS campaign,
           d.created_at AS createdAt
-     FROM donations d LEFT JOIN campaigns c ON c.id = d.campaign_id WHERE d.user_id = ? AND d.revoked_at IS NULL
+     FROM donations d LEFT JOIN campaigns c ON c.id = d.campaign_id WHERE d.user_id = +? AND d.revoked_at IS NULL
     ORDER BY d.created_at DESC, d.id DESC LIMIT ${donationsListed}`
 )
 
@@ -125,7 +125,7 @@ export function subscriptionsOf(db: Db, userId: number) {
 }
 export type SubscriptionRecord = ReturnType<typeof subscriptionsOf>[number]
 
-const renewedForOrder = rowStatement(gatewaySubscriptions, 'order_id = ?')
+const renewedForOrder = rowStatement(gatewaySubscriptions, 'order_id = +?')
 
 /** The gateway's subscription of an order; undefined for an order without subscriptions, and for null. */
 export function findRenewed(db: Db, orderId: number | null): GatewaySubscriptionRow | undefined {

@@ -6,7 +6,7 @@ import type { SubscriptionRow } from './rows.ts'
 import { subscription } from './kinds/subscription.ts'
 import { subscriptionInvoices, subscriptions } from './schema.ts'
 
-const byGatewayId = rowsStatement(subscriptions, 'gateway_id = ? ORDER BY id')
+const byGatewayId = rowsStatement(subscriptions, 'gateway_id = +? ORDER BY id')
 const record = rawStatement<{ orderId: number; gatewayId: string; currentPeriodEnd: number }>(
   `INSERT INTO gateway_subscriptions (gateway_id, order_id, current_period_end)
    VALUES (@gatewayId, @orderId, @currentPeriodEnd)
@@ -23,7 +23,7 @@ const setEnd = rawStatement<{ gatewayId: string; cancelAtPeriodEnd: 0 | 1 }>(
 
 const insertInvoice = insertStatement(subscriptionInvoices)
 /** The period that a renewal's order paid for; undefined for other orders. */
-export const findInvoiceOfOrder = rowStatement(subscriptionInvoices, 'order_id = ?')
+export const findInvoiceOfOrder = rowStatement(subscriptionInvoices, 'order_id = +?')
 
 /** Stores which period the order of a renewal paid for. */
 export function recordInvoice(tx: Tx, invoice: typeof subscriptionInvoices.$inferInsert): void {

@@ -50,7 +50,7 @@ const linesOf = rawStatement<[number], StoredLine>(
           CASE WHEN p.published THEN p.slug END AS productSlug,
           i.unit_price_minor AS unitPriceMinor, i.total_minor AS totalMinor
      FROM order_items i JOIN products p ON p.id = i.product_id
-    WHERE i.order_id = ? ORDER BY i.id`
+    WHERE i.order_id = +? ORDER BY i.id`
 )
 
 /** One page of a customer's orders, newest first. */

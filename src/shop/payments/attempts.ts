@@ -16,8 +16,8 @@ import { paymentAttempts } from './schema.ts'
 import { wasWarned } from './warnings.ts'
 
 const insertAttempt = insertStatement(paymentAttempts)
-const byId = rowStatement(paymentAttempts, 'id = ?')
-const byToken = rowStatement(paymentAttempts, 'token = ?')
+const byId = rowStatement(paymentAttempts, 'id = +?')
+const byToken = rowStatement(paymentAttempts, 'token = +?')
 const byObject = statement((orm) =>
   orm
     .select()
@@ -82,7 +82,7 @@ export function findAttemptByObject(db: Db, objectId: string): AttemptRow | unde
 }
 
 /** Newest first. */
-export const attemptsOf = rowsStatement(paymentAttempts, 'order_id = ? ORDER BY id DESC')
+export const attemptsOf = rowsStatement(paymentAttempts, 'order_id = +? ORDER BY id DESC')
 
 /** An order's attempts without a final outcome, newest first. */
 export function openAttemptsOf(db: Db, orderId: number): AttemptRow[] {

@@ -20,9 +20,9 @@ const stored = `
   SELECT i.alt, p.name, m.hash, m.width, m.height
   FROM product_images i JOIN media m ON m.hash = i.media_hash JOIN products p ON p.id = i.product_id`
 const storedImages = rawStatement<[number, number | null], Stored>(
-  `${stored} WHERE i.product_id = ? AND i.variation_id IS ? ORDER BY i.position, i.id`
+  `${stored} WHERE i.product_id = +? AND i.variation_id IS +? ORDER BY i.position, i.id`
 )
-const storedImage = rawStatement<[number], Stored>(`${stored} WHERE i.id = ?`)
+const storedImage = rawStatement<[number], Stored>(`${stored} WHERE i.id = +?`)
 
 /**
  * The pictures of a product or variation, the main one first. Everything that shows a picture calls this function. A
