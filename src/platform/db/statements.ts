@@ -37,7 +37,7 @@ export function rowStatement<T extends SQLiteTable>(
   const find = valuesStatement(`SELECT ${list} FROM ${nameOf(table)} WHERE ${where}`)
   return (db, value) => {
     const values = find(db).get(value)
-    return values === undefined ? undefined : toRow(values, 0)
+    return values === undefined ? undefined : toRow(values)
   }
 }
 
@@ -55,28 +55,7 @@ export function rowsStatement<T extends SQLiteTable>(
   return (db, value) =>
     find(db)
       .all(value)
-      .map((values) => toRow(values, 0))
-}
-
-/**
- * Like `rowStatement`, for a row and the row that it belongs to. The query builder's join costs three times as much as
- * two reads.
- *
- * @param on the SQL condition that joins the second table to the first
- */
-export function pairStatement<First extends SQLiteTable, Second extends SQLiteTable>(
-  first: First,
-  second: Second,
-  { on, where }: { on: string; where: string }
-): (db: Db, value: string | number) => [First['$inferSelect'], Second['$inferSelect']] | undefined {
-  const [ones, others] = [rowsOf(first), rowsOf(second)]
-  const find = valuesStatement(
-    `SELECT ${ones.list}, ${others.list} FROM ${nameOf(first)} JOIN ${nameOf(second)} ON ${on} WHERE ${where}`
-  )
-  return (db, value) => {
-    const values = find(db).get(value)
-    return values === undefined ? undefined : [ones.toRow(values, 0), others.toRow(values, ones.width)]
-  }
+      .map((values) => toRow(values))
 }
 
 /**
@@ -154,11 +133,10 @@ function rowsOf<T extends SQLiteTable>(table: T) {
     isEncoded: column.dataType !== 'string' && column.dataType !== 'number'
   }))
   return {
-    width: columns.length,
     list: columns.map(({ column }) => `${nameOf(table)}."${column.name}"`).join(', '),
-    toRow(values: readonly unknown[], from: number): T['$inferSelect'] {
+    toRow(values: readonly unknown[]): T['$inferSelect'] {
       const row: Record<string, unknown> = {}
-      let index = from
+      let index = 0
       for (const { name, column, isEncoded } of columns) {
         const value = values[index++]
         row[name] = isEncoded && value !== null ? column.mapFromDriverValue(value) : value
