@@ -2,13 +2,18 @@ import type { ShopCommand, Work } from '../run.ts'
 import { AppError } from '../../errors.ts'
 import { formatMoney, toMajor, toMinor } from '../../platform/money.ts'
 import { addProduct, editProduct } from '../../shop/catalog/manage/edit-product.ts'
-import type { Edited, NewProduct, ProductEdit, ProductFields } from '../../shop/catalog/manage/edit-product.ts'
-import type { FieldChange } from '../../shop/catalog/manage/field-changes.ts'
+import type {
+  Edited,
+  NewProduct,
+  ProductEdit,
+  ProductFields,
+  FieldChange
+} from '../../shop/catalog/manage/edit-product.ts'
 import { parseRepricing, planRepricing, reprice } from '../../shop/catalog/manage/reprice.ts'
 import type { PriceChange } from '../../shop/catalog/manage/reprice.ts'
 import { toProduct } from '../../shop/catalog/products.ts'
 import { taxClasses } from '../../shop/tax/input.ts'
-import { viewTerms } from '../../shop/catalog/public/terms.ts'
+import { viewTerms } from '../../shop/catalog/public/categories.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { collect, countOf, numberOrText, orNone } from '../terminal/arguments.ts'
 import type { Answer } from '../terminal/output.ts'

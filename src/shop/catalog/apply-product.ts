@@ -1,7 +1,6 @@
 import { eq, max } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { insertStatement, updateStatement } from '../../platform/db/statements.ts'
-import { applyGrants, applyTags } from './apply-lists.ts'
+import { insertStatement, updateStatement, rawStatement } from '../../platform/db/statements.ts'
 import { applyVariations } from './apply-variations.ts'
 import { CategoryTree } from './category-tree.ts'
 import type { Change } from './changes.ts'
@@ -11,9 +10,11 @@ import type { ProductInput } from './import/format.ts'
 import { slugFor } from './import/slug.ts'
 import { resolveOffer } from './offer-input.ts'
 import type { ProductRow } from './rows.ts'
-import { products } from './schema.ts'
+import { products, productGrants, productTags } from './schema.ts'
 import { indexNewProduct, indexProduct } from './search/index-product.ts'
-import { productBySlug, productsBySku } from './stored-product.ts'
+import { productBySlug, productsBySku, grantsOfProduct, tagsOfProduct } from './stored-product.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { GrantSpec } from './grants.ts'
 
 export type ApplyOptions = {
   /**
@@ -191,4 +192,25 @@ function withConsistentSale(row: ProductRow, input: ProductInput, wanted: Column
     else consistent.saleStartsAt = null
   }
   return consistent
+}
+
+const deleteTags = rawStatement<[number]>('DELETE FROM product_tags WHERE product_id = ?')
+const insertTag = insertStatement(productTags)
+const deleteGrants = rawStatement<[number]>('DELETE FROM product_grants WHERE product_id = ?')
+const insertGrant = insertStatement(productGrants)
+
+/** Replaces a product's tags; returns true when something changed. */
+export function applyTags(tx: Tx, productId: number, wanted: readonly string[]): boolean {
+  if (isDeepStrictEqual(tagsOfProduct(tx, productId), wanted)) return false
+  deleteTags(tx).run(productId)
+  for (const [position, tag] of wanted.entries()) insertTag(tx, { productId, tag, position })
+  return true
+}
+
+/** Replaces a product's grants; returns true when something changed. Benefits that orders have given stay. */
+export function applyGrants(tx: Tx, productId: number, wanted: readonly GrantSpec[]): boolean {
+  if (isDeepStrictEqual(grantsOfProduct(tx, productId), wanted)) return false
+  deleteGrants(tx).run(productId)
+  for (const [position, spec] of wanted.entries()) insertGrant(tx, { productId, spec, position })
+  return true
 }

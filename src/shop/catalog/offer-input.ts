@@ -4,7 +4,7 @@ import type { ProductInput, VariationInput } from './import/format.ts'
 import { currentPrice, pricesOf } from './price.ts'
 import type { ProductRow, VariationRow } from './rows.ts'
 import { categoriesOfProduct, variationsOfProduct } from './stored-product.ts'
-import { chooseVariation } from './variation-choice.ts'
+import { chooseVariation } from './sellable.ts'
 
 type Sale = Pick<ProductInput, 'priceMinor' | 'salePriceMinor' | 'saleStartsAt' | 'saleEndsAt'>
 

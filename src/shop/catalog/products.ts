@@ -3,22 +3,13 @@ import { AppError } from '../../errors.ts'
 import { toMajor } from '../../platform/money.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { offerPrice, toOffer } from './offer-view.ts'
-import type { OfferParts } from './offer-view.ts'
+import { offerParts, offerPrice, toOffer } from './offers.ts'
 import { isAvailable } from './public/card.ts'
-import { imagesOf } from './public/image.ts'
-import type { ViewTerms } from './public/terms.ts'
+import type { ViewTerms } from './public/categories.ts'
 import type { ProductRow, VariationRow } from './rows.ts'
 import { products } from './schema.ts'
 import { indexProduct } from './search/index-product.ts'
-import {
-  categoriesOfProduct,
-  grantsOfProduct,
-  productById,
-  productBySlug,
-  tagsOfProduct,
-  variationsOfProduct
-} from './stored-product.ts'
+import { grantsOfProduct, productById, productBySlug, variationsOfProduct } from './stored-product.ts'
 
 /** Finds a product by its slug, or by its id in digits. A slug wins over an id. @throws AppError NOT_FOUND */
 export function getProduct(db: Db, slugOrId: string): ProductRow {
@@ -38,17 +29,6 @@ export function setPublished(db: Db, slugOrId: string, published: boolean, now: 
     indexProduct(tx, row.id)
     return { ...row, ...changed }
   })
-}
-
-/** Reads a product with everything that its offer shows. */
-export function offerParts(db: Db, product: ProductRow, { publicUrl }: ViewTerms): OfferParts {
-  return {
-    product,
-    variations: variationsOfProduct(db, product.id),
-    categories: categoriesOfProduct(db, product.id).map(({ name }) => name),
-    tags: tagsOfProduct(db, product.id),
-    images: imagesOf(db, { productId: product.id, variationId: null }, publicUrl)
-  }
 }
 
 /** Whether a product can be bought, and if not, why. */

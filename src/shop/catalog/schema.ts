@@ -4,10 +4,9 @@ import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 import { raiseRevision } from '../settings/schema.ts'
-import type { GrantSpec } from './grants.ts'
+import type { GrantSpec, OptionValues } from './grants.ts'
 import { productTypes } from './product-types.ts'
 import { taxClasses } from '../tax/input.ts'
-import type { OptionValues } from './variation-options.ts'
 
 export const products = sqliteTable(
   'products',

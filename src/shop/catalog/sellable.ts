@@ -6,7 +6,6 @@ import type { GrantSpec } from './grants.ts'
 import type { ProductType } from './product-types.ts'
 import { effectiveStock } from './stock.ts'
 import { grantsOfProduct, productById, variationsOfProduct } from './stored-product.ts'
-import { chooseVariation, itemName } from './variation-choice.ts'
 
 /** A product or variation that can be bought now, at its current price. */
 export type Sellable = CurrentPrice & {
@@ -87,4 +86,23 @@ function findVariation(
   if (variationId !== null) return available.find((row) => row.id === variationId) ?? 'unknown_variation'
   if (available.length === 0) return null
   return chooseVariation(product, available) ?? 'sold_out'
+}
+
+/**
+ * The variation that an offer shows and that an item without `variationId` buys: the default one if it is in stock, else
+ * the first that is. Undefined when all are sold out.
+ *
+ * @param available the product's available variations in their order
+ */
+export function chooseVariation(
+  product: Pick<ProductRow, 'stock'>,
+  available: readonly VariationRow[]
+): VariationRow | undefined {
+  const buyable = available.filter((variation) => effectiveStock(product, variation) !== 0)
+  return buyable.find((variation) => variation.isDefault) ?? buyable[0]
+}
+
+/** The name of a line item. */
+export function itemName(product: { name: string }, variation: { name: string } | null): string {
+  return variation === null ? product.name : `${product.name} - ${variation.name}`
 }

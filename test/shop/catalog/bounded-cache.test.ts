@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BoundedCache } from '../../../src/shop/catalog/bounded-cache.ts'
+import { BoundedCache } from '../../../src/shop/catalog/cached-responses.ts'
 
 function cacheOf(limit: number, ...values: string[]) {
   const cache = new BoundedCache<string>(limit, (value) => value.length)

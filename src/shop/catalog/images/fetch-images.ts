@@ -6,8 +6,8 @@ import type { FetchOptions } from '../../../platform/pictures/fetch-picture.ts'
 import { assertPicture, PictureError } from '../../../platform/pictures/picture-kind.ts'
 import { media, productImages, products } from '../schema.ts'
 import { deleteUnfinishedMedia, hasMediaFiles } from './media-files.ts'
-import { recordPicture, storePicture } from './store-picture.ts'
-import type { PictureShop } from './store-picture.ts'
+import { recordPicture, storePicture } from './stored-images.ts'
+import type { PictureShop } from './stored-images.ts'
 
 const atOnce = 8
 

@@ -9,8 +9,15 @@ import type { Image } from '../public/image.ts'
 import { imageOfRow } from '../public/image.ts'
 import type { ProductImageRow, ProductRow } from '../rows.ts'
 import { variationsOfProduct } from '../stored-product.ts'
-import { recordPicture, storePicture } from './store-picture.ts'
-import { deleteImageRow, imagesOfProduct, insertImageRow, isUrl, moveImageRow } from './stored-images.ts'
+import {
+  recordPicture,
+  storePicture,
+  deleteImageRow,
+  imagesOfProduct,
+  insertImageRow,
+  isUrl,
+  moveImageRow
+} from './stored-images.ts'
 
 /** A picture as operators see it: also one that is not stored, with the reason. */
 export type ManagedImage = {

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { syncFolderOf, syncToDisk, deleteUnfinished, unfinishedPath } from '../../../platform/files.ts'
 import type { EncodedPicture } from '../../../platform/pictures/encode-picture.ts'
 import { widthsOf } from '../../../platform/pictures/encode-picture.ts'
-import { BoundedCache } from '../bounded-cache.ts'
+import { BoundedCache } from '../cached-responses.ts'
+import type { Tx } from '../../../platform/db/database.ts'
+import { rawStatement } from '../../../platform/db/statements.ts'
 
 const filePattern = /^\/media\/([0-9a-f]{32}-\d{1,4})\.webp$/
 
@@ -75,4 +77,19 @@ export async function findMediaFile(dataDir: string, address: string): Promise<M
   const file = { path, sizeBytes: bytes.length, etag: `"${name}"`, bytes }
   served.set(path, file)
   return file
+}
+
+const deleteUnused = rawStatement<[number], { hash: string; width: number }>(`
+  DELETE FROM media WHERE hash IN (
+    SELECT hash FROM media WHERE NOT EXISTS (SELECT 1 FROM product_images WHERE media_hash = media.hash) LIMIT ?
+  ) RETURNING hash, width`)
+
+/**
+ * Deletes the stored pictures that no product shows, at most `limit`, with their files. Returns their number. The files go
+ * within the transaction: after it, another process may have stored the same picture again.
+ */
+export function purgeMedia(tx: Tx, dataDir: string, limit: number): number {
+  const unused = deleteUnused(tx).all(limit)
+  for (const picture of unused) deleteMediaFiles(dataDir, picture)
+  return unused.length
 }

@@ -1,11 +1,9 @@
+import type { ImageInput } from './fields.ts'
 import type { CampaignInput, PlanInput } from '../../benefits/input.ts'
 import type { ShippingZone } from '../../shipping/input.ts'
-import type { TaxRateInput } from '../../tax/input.ts'
-import type { GrantSpec } from '../grants.ts'
-import type { ImageInput } from '../images/image-input.ts'
+import type { TaxRateInput, TaxClass } from '../../tax/input.ts'
+import type { GrantSpec, OptionValues } from '../grants.ts'
 import type { ProductType } from '../product-types.ts'
-import type { TaxClass } from '../../tax/input.ts'
-import type { OptionValues } from '../variation-options.ts'
 
 export type VariationInput = {
   /** Unique within its product. */

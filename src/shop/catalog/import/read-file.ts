@@ -1,22 +1,16 @@
 import { isBelowMinimum, minimumChargeMinor, formatMoney, isCurrency } from '../../../platform/money.ts'
 import { AppError } from '../../../errors.ts'
-import type { Table } from './csv-table.ts'
-import { readTable } from './csv-table.ts'
-import { decodeText } from './decode-text.ts'
-import type { Encoding } from './decode-text.ts'
-import { readDrafts } from './drafts.ts'
+import type { Table, Encoding } from './csv-table.ts'
+import { readTable, decodeText, renameColumns } from './csv-table.ts'
+import { readDrafts, FileErrors, refuseFile, ReportBuilder } from './report.ts'
 import { emptyLists } from './format.ts'
 import type { CatalogFile, ProductInput } from './format.ts'
 import { formatSchemas } from './format-schemas.ts'
-import { FileErrors, refuseFile } from './file-errors.ts'
 import { readJson } from './read-json.ts'
-import { mapColumns } from './map-columns.ts'
-import type { ColumnMap } from './map-columns.ts'
-import { isShopify, readShopify } from './read-shopify.ts'
-import { isSpreadsheet, readSpreadsheet, spreadsheetFields } from './read-spreadsheet.ts'
-import { isWooCommerce, readWooCommerce } from './read-woocommerce.ts'
+import { isShopify, readShopify, isShopifyColumn } from './read-shopify.ts'
+import { isSpreadsheet, readSpreadsheet, spreadsheetFields, isSpreadsheetColumn } from './read-spreadsheet.ts'
+import { isWooCommerce, readWooCommerce, isWooCommerceColumn } from './read-woocommerce.ts'
 import type { ImportReport } from './report.ts'
-import { ReportBuilder } from './report.ts'
 import { toEnglishColumns } from './woocommerce-languages.ts'
 
 export const maxFileBytes = 50 * 1024 * 1024
@@ -97,4 +91,28 @@ function warnOfSmallPrices(products: readonly ProductInput[], currency: string, 
     if (!isBelowMinimum(lowest, currency)) continue
     report.warnOf(`Products that cost less than the minimum of ${minimum} that Stripe charges by card`, slug)
   }
+}
+
+/** The name or field that a column of the file gets, by the column's own name. */
+export type ColumnMap = Readonly<Record<string, string>>
+
+/**
+ * Gives columns the names that the operator chose: a field of the import file, or a column of WooCommerce or Shopify.
+ *
+ * @throws AppError USAGE for a column that the file does not have, and for an unknown name
+ */
+export function mapColumns(table: Table, map: ColumnMap): Table {
+  const wanted = new Map(Object.entries(map).map(([column, name]) => [column.trim().toLowerCase(), name.trim()]))
+  for (const [column, name] of wanted) {
+    if (!table.has(column)) {
+      throw new AppError('USAGE', `The file has no column ${column}. Its columns are ${table.columns.join(', ')}.`)
+    }
+    if (isSpreadsheetColumn(name) || isWooCommerceColumn(name) || isShopifyColumn(name)) continue
+    const fields = spreadsheetFields.join(', ')
+    throw new AppError(
+      'USAGE',
+      `${name} is not a field. Fields are ${fields}, and the columns of WooCommerce and Shopify.`
+    )
+  }
+  return wanted.size === 0 ? table : renameColumns(table, (column) => wanted.get(column.toLowerCase()) ?? column)
 }

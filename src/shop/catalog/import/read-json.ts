@@ -3,10 +3,7 @@ import { compareKey } from '../../../platform/text.ts'
 import type { CatalogFile, CatalogLists } from './format.ts'
 import type { FormatSchemas } from './format-schemas.ts'
 import { formatSchemas } from './format-schemas.ts'
-import { readEntry } from './issues.ts'
-import { jsonErrorOffset } from './json-error-offset.ts'
-import { JsonLines } from './json-lines.ts'
-import { FileErrors, refuseFile } from './file-errors.ts'
+import { readEntry, FileErrors, refuseFile } from './report.ts'
 
 type Path = readonly PropertyKey[]
 type Lists = Readonly<Record<keyof CatalogLists, { path: Path; entries: readonly unknown[] }>>
@@ -143,4 +140,183 @@ function readList<T>(
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export type JsonPath = readonly PropertyKey[]
+
+/** Finds the line of a path's value in valid JSON text, for error messages. */
+export class JsonLines {
+  readonly #text: string
+  readonly #lineStarts: number[] = [0]
+  // Offsets of the parts of lists and objects, so that many errors do not scan the file many times.
+  readonly #entries = new Map<number, number[]>()
+  readonly #members = new Map<number, Map<string, number>>()
+
+  constructor(text: string) {
+    this.#text = text
+    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) this.#lineStarts.push(at + 1)
+  }
+
+  /** The line of the path's value. If a part of the path is missing, the line of the value it is missing in. */
+  lineOf(path: JsonPath): number {
+    let at = this.#skipSpace(0)
+    for (const key of path) {
+      const next = typeof key === 'number' ? this.#entriesOf(at)[key] : this.#membersOf(at).get(String(key))
+      if (next === undefined) break
+      at = next
+    }
+    return this.#lineAt(at)
+  }
+
+  #lineAt(offset: number): number {
+    let low = 0
+    let high = this.#lineStarts.length
+    while (high - low > 1) {
+      const middle = (low + high) >> 1
+      if ((this.#lineStarts[middle] ?? 0) <= offset) low = middle
+      else high = middle
+    }
+    return low + 1
+  }
+
+  #entriesOf(at: number): number[] {
+    const known = this.#entries.get(at)
+    if (known) return known
+    const entries: number[] = []
+    if (this.#text[at] === '[') {
+      for (let next = this.#skipSpace(at + 1); this.#opensEntry(next); next = this.#nextEntry(next)) entries.push(next)
+    }
+    this.#entries.set(at, entries)
+    return entries
+  }
+
+  #membersOf(at: number): Map<string, number> {
+    const known = this.#members.get(at)
+    if (known) return known
+    const members = new Map<string, number>()
+    if (this.#text[at] === '{') {
+      for (let next = this.#skipSpace(at + 1); this.#opensEntry(next);) {
+        const end = this.#endOfString(next)
+        const value = this.#skipSpace(this.#skipSpace(end) + 1)
+        // JSON.parse keeps the last value of a repeated key.
+        members.set(JSON.parse(this.#text.slice(next, end)), value)
+        next = this.#nextEntry(value)
+      }
+    }
+    this.#members.set(at, members)
+    return members
+  }
+
+  #opensEntry(at: number): boolean {
+    return at < this.#text.length && this.#text[at] !== ']' && this.#text[at] !== '}'
+  }
+
+  /** From the start of a value to the start of the next entry, or to the bracket that ends the list. */
+  #nextEntry(value: number): number {
+    const end = this.#skipSpace(this.#endOfValue(value))
+    return this.#text[end] === ',' ? this.#skipSpace(end + 1) : end
+  }
+
+  #endOfValue(from: number): number {
+    let depth = 0
+    for (let at = from; at < this.#text.length; at += 1) {
+      const character = this.#text[at]
+      if (character === '"') at = this.#endOfString(at) - 1
+      else if (character === '{' || character === '[') depth += 1
+      else if (character === '}' || character === ']') {
+        if (depth === 0) return at
+        depth -= 1
+      } else if (character === ',' && depth === 0) return at
+    }
+    return this.#text.length
+  }
+
+  #endOfString(from: number): number {
+    for (let at = from + 1; at < this.#text.length; at += 1) {
+      if (this.#text[at] === '\\') at += 1
+      else if (this.#text[at] === '"') return at + 1
+    }
+    return this.#text.length
+  }
+
+  #skipSpace(from: number): number {
+    let at = from
+    while (' \t\n\r'.includes(this.#text[at] ?? '.')) at += 1
+    return at
+  }
+}
+
+const scalar = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
+
+type Expected = 'value' | 'valueOrEnd' | 'key' | 'keyOrEnd' | 'colon' | 'next'
+
+/**
+ * The offset of the first error in text that JSON.parse refused. V8 omits the position from most of its messages, and
+ * its messages quote the file.
+ */
+export function jsonErrorOffset(text: string): number {
+  const open: string[] = []
+  let expected: Expected = 'value'
+  let at = skipSpace(text, 0)
+  while (at < text.length) {
+    const character = text[at] ?? ''
+    const next = step(text, at, expected, open)
+    if (next === undefined) return at
+    at = skipSpace(text, next.end)
+    expected = next.expected
+    if (expected === 'next' && open.length === 0 && character !== ',') return at
+  }
+  return text.length
+}
+
+function step(
+  text: string,
+  at: number,
+  expected: Expected,
+  open: string[]
+): { end: number; expected: Expected } | undefined {
+  const character = text[at] ?? ''
+  if (character === '}' || character === ']') {
+    const mayEnd = expected === 'next' || (character === '}' ? expected === 'keyOrEnd' : expected === 'valueOrEnd')
+    return mayEnd && open.pop() === character ? { end: at + 1, expected: 'next' } : undefined
+  }
+  if (expected === 'colon') return character === ':' ? { end: at + 1, expected: 'value' } : undefined
+  if (expected === 'next') {
+    return character === ',' ? { end: at + 1, expected: open.at(-1) === '}' ? 'key' : 'value' } : undefined
+  }
+  if (expected === 'key' || expected === 'keyOrEnd') {
+    const end = endOfString(text, at)
+    return end === undefined ? undefined : { end, expected: 'colon' }
+  }
+  if (character === '{' || character === '[') {
+    open.push(character === '{' ? '}' : ']')
+    return { end: at + 1, expected: character === '{' ? 'keyOrEnd' : 'valueOrEnd' }
+  }
+  const end = character === '"' ? endOfString(text, at) : endOfScalar(text, at)
+  return end === undefined ? undefined : { end, expected: 'next' }
+}
+
+function endOfScalar(text: string, from: number): number | undefined {
+  scalar.lastIndex = from
+  return scalar.test(text) ? scalar.lastIndex : undefined
+}
+
+function endOfString(text: string, from: number): number | undefined {
+  if (text[from] !== '"') return undefined
+  for (let at = from + 1; at < text.length; at += 1) {
+    if (text[at] === '"') return at + 1
+    if (text.charCodeAt(at) < 32) return undefined
+    if (text[at] !== '\\') continue
+    escape.lastIndex = at
+    if (!escape.test(text)) return undefined
+    at = escape.lastIndex - 1
+  }
+  return undefined
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from
+  while (' \t\n\r'.includes(text[at] ?? '.')) at += 1
+  return at
 }

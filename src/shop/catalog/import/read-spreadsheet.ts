@@ -1,11 +1,9 @@
-import { categoryPaths, decimalText, isFalsy, isTruthy, splitList, stockCount, toTaxClass } from './cells.ts'
+import { categoryPaths, decimalText, isFalsy, isTruthy, splitList, stockCount, toTaxClass } from './csv-table.ts'
 import type { Row, Table } from './csv-table.ts'
-import type { Draft } from './drafts.ts'
-import type { FileErrors } from './file-errors.ts'
+import type { Draft, FileErrors, ReportBuilder } from './report.ts'
 import { htmlToLine, htmlToText } from './html-text.ts'
-import { toGrams, toMillimetres, unitOf } from './measures.ts'
+import { toGrams, toMillimetres, unitOf } from './csv-table.ts'
 import { unpricedIsUnpublished } from './report.ts'
-import type { ReportBuilder } from './report.ts'
 import { slugFor, UniqueNames } from './slug.ts'
 
 type Context = { slugsFrom: 'name' | 'sku'; errors: FileErrors; report: ReportBuilder }

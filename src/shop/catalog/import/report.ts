@@ -1,3 +1,8 @@
+import type { z } from 'zod'
+import { AppError } from '../../../errors.ts'
+import type { ProductInput } from './format.ts'
+import type { FormatSchemas } from './format-schemas.ts'
+
 /** Cells of a column that were not imported: how many, and why. */
 export type Ignored = { column: string; count: number; why: string }
 /** Products that arrive unpublished: how many, and why. */
@@ -89,4 +94,109 @@ function described(tally: Tally): { count: number; why: string } {
 
 function namesOf({ names, hasMore }: Tally): string {
   return `${names.join(', ')}${hasMore ? ', …' : ''}`
+}
+
+/** An error in an entry: the path of the field, and a sentence that never repeats the value. */
+export type EntryIssue = { path: PropertyKey[]; cause: string }
+
+/** Parses an entry with the schema; on errors, passes each one to `report` and returns undefined. */
+export function readEntry<T>(schema: z.ZodType<T>, value: unknown, report: (issue: EntryIssue) => void): T | undefined {
+  const result = schema.safeParse(value, { error: messageFor })
+  if (result.success) return result.data
+  for (const issue of result.error.issues.flatMap(flatten)) report(issue)
+  return undefined
+}
+
+function flatten(issue: z.core.$ZodIssue): EntryIssue[] {
+  if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, cause: issue.message }]
+  return issue.keys.map((key) => ({ path: [...issue.path, key.slice(0, 80)], cause: 'Is not a known field.' }))
+}
+
+function messageFor(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== 'invalid_type') return undefined
+  if (issue.input === undefined) return 'Is required.'
+  const names: Readonly<Record<string, string>> = { array: 'a list', object: 'an object', int: 'a whole number' }
+  return `Must be ${names[issue.expected] ?? `a ${issue.expected}`}.`
+}
+
+/** An error in a file: the physical line, the column (a CSV header or a JSON path) and the cause. Null: the whole file. */
+export type FileError = { line: number | null; column: string | null; cause: string }
+
+const maxListed = 100
+
+/** Collects all errors of a file, so that the operator can correct them together. */
+export class FileErrors {
+  readonly #errors: FileError[] = []
+  readonly #titleOf: (column: string) => string
+  #total = 0
+
+  /** @param titleOf the name of a column in the file */
+  constructor(titleOf = (column: string): string => column) {
+    this.#titleOf = titleOf
+  }
+
+  get isEmpty(): boolean {
+    return this.#total === 0
+  }
+
+  /** Pass a function for a line that is expensive to find: it is called only for errors that are listed. */
+  add(line: number | null | (() => number), column: string | null, cause: string): void {
+    this.#total += 1
+    if (this.#errors.length >= maxListed) return
+    const title = column === null ? null : this.#titleOf(column)
+    this.#errors.push({ line: typeof line === 'function' ? line() : line, column: title, cause })
+  }
+
+  /** @throws AppError VALIDATION_FAILED with `details.errors` (the first 100, in the file's order) and `details.total` */
+  throwIfAny(): void {
+    if (this.isEmpty) return
+    const errors = this.#errors.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
+    const count = this.#total === 1 ? 'one error' : `${this.#total} errors`
+    const first = errors[0] ? ` ${formatFileError(errors[0])}` : ''
+    const message = `The file has ${count}. Nothing was imported.${first}`
+    throw new AppError('VALIDATION_FAILED', message, { errors, total: this.#total })
+  }
+}
+
+/** Refuses a file because of an error after which it cannot be read further. @throws AppError VALIDATION_FAILED */
+export function refuseFile(line: number | null, column: string | null, cause: string): never {
+  const errors = new FileErrors()
+  errors.add(line, column, cause)
+  errors.throwIfAny()
+  throw new Error('A refused file must have an error.')
+}
+
+/** An error as one line of text: `Line 3, Regular price: An amount …`. */
+export function formatFileError({ line, column, cause }: FileError): string {
+  const place = [line === null ? undefined : `Line ${line}`, column ?? undefined].filter((part) => part !== undefined)
+  return place.length === 0 ? cause : `${place.join(', ')}: ${cause}`
+}
+
+/** The origin of an entry's fields, for error messages: a row, and the CSV column of each field. */
+export type Source = { line: number; columns: Readonly<Record<string, string>> }
+
+/** A product built from CSV rows, with the fields of the JSON format, so that the same schemas validate both. */
+export type Draft = {
+  value: Record<string, unknown>
+  source: Source
+  variations: Source[]
+  /** What the JSON format does not have. */
+  marks?: Pick<ProductInput, 'unpriced' | 'foundBySku'>
+}
+
+/** Validates the drafts with the schemas of the JSON format; reports errors by line and CSV column. */
+export function readDrafts(drafts: readonly Draft[], schemas: FormatSchemas, errors: FileErrors): ProductInput[] {
+  return drafts.flatMap((draft) => {
+    const product = readEntry(schemas.product, draft.value, ({ path, cause }) => {
+      const [source, field] = locate(draft, path)
+      errors.add(source.line, source.columns[field] ?? field, cause)
+    })
+    return product === undefined ? [] : [{ ...product, ...draft.marks }]
+  })
+}
+
+function locate(draft: Draft, path: readonly PropertyKey[]): [Source, string] {
+  const [field, index, inner] = path
+  const variation = field === 'variations' && typeof index === 'number' ? draft.variations[index] : undefined
+  return variation ? [variation, String(inner)] : [draft.source, String(field)]
 }

@@ -1,10 +1,10 @@
 import type { TaxClass } from '../../tax/input.ts'
-import { isFalsy } from './cells.ts'
+import { isFalsy } from './csv-table.ts'
 import type { Row } from './csv-table.ts'
-import { htmlToText } from './html-text.ts'
-import { toGrams, toGtin } from './measures.ts'
+import { htmlToText, embeddedIsIgnored, hasEmbedded } from './html-text.ts'
+import { toGrams } from './csv-table.ts'
+import { toGtin } from './fields.ts'
 import type { ReportBuilder } from './report.ts'
-import { embeddedIsIgnored, hasEmbedded } from './safe-html.ts'
 
 type Field = 'taxable' | 'description' | 'vendor' | 'seoTitle' | 'seoDescription' | 'grams' | 'barcode'
 /** How a reader finds a cell: by the field, whose column has several names. */

@@ -1,4 +1,4 @@
-import { decimalText, isCheaper, stockCount } from './cells.ts'
+import { decimalText, isCheaper, stockCount } from './csv-table.ts'
 import type { Row } from './csv-table.ts'
 import type { ReportBuilder } from './report.ts'
 

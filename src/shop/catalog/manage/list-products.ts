@@ -5,7 +5,8 @@ import { parseCursor, toCursor } from '../../../platform/input-fields.ts'
 import { compareKey } from '../../../platform/text.ts'
 import type { ProductRow } from '../rows.ts'
 import { productById } from '../stored-product.ts'
-import { getCategoryId } from './category.ts'
+import { AppError } from '../../../errors.ts'
+import { slugFor } from '../import/slug.ts'
 
 export type ProductFilter = {
   /** Part of a name, slug or SKU, in any case. */
@@ -64,4 +65,13 @@ const startingWith = rawStatement<{ start: string; limit: number }, { slug: stri
 /** At most `limit` products whose slugs begin with a text, for completion. */
 export function slugsFrom(db: Db, start: string, limit: number): { slug: string; name: string }[] {
   return startingWith(db).all({ start, limit })
+}
+
+const categoryId = rawStatement<[string], number>('SELECT id FROM categories WHERE slug = ?')
+
+/** The id of a category by its slug or name. @throws AppError NOT_FOUND */
+export function getCategoryId(db: Db, category: string): number {
+  const id = categoryId(db).pluck().get(slugFor(category))
+  if (id === undefined) throw new AppError('NOT_FOUND', `No category has the slug or name ${category}.`)
+  return id
 }

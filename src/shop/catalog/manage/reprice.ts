@@ -6,7 +6,7 @@ import { parseWith } from '../../../platform/http/validation.ts'
 import { rawStatement } from '../../../platform/db/statements.ts'
 import { chargeStepMinor, percentOf } from '../../../platform/money.ts'
 import { amount } from '../../../platform/input-fields.ts'
-import { getCategoryId } from './category.ts'
+import { getCategoryId } from './list-products.ts'
 
 export type Repricing = {
   /** 500 is 5 %; negative for lower prices. */

@@ -4,12 +4,12 @@ import type { ProductType } from '../product-types.ts'
 import type { ProductRow, VariationRow } from '../rows.ts'
 import { effectiveStock } from '../stock.ts'
 import { categoriesOfProduct, variationsOfProduct } from '../stored-product.ts'
-import { chooseVariation } from '../variation-choice.ts'
+import { chooseVariation } from '../sellable.ts'
 import { imagesOf } from './image.ts'
 import type { Image } from './image.ts'
 import { lowestPrice, nextChange } from './price.ts'
 import type { PublicPrice } from './price.ts'
-import type { ViewTerms } from './terms.ts'
+import type { ViewTerms } from './categories.ts'
 
 /** A product in a list (docs/contract.md A10). */
 export type Card = {

@@ -1,9 +1,12 @@
 import { rawStatement } from '../../../platform/db/statements.ts'
 import { cachedResponse } from '../cached-responses.ts'
 import type { CachedResponse, CatalogShop } from '../cached-responses.ts'
-import { countInCategory, firstImageInCategory } from '../search/category-products.ts'
+import { countInCategory, firstImageInCategory } from '../search/find-products.ts'
 import { imageOfRow } from './image.ts'
 import type { Image } from './image.ts'
+import type { ShopContext } from '../../context.ts'
+import { setting } from '../../settings/settings.ts'
+import { productUrl } from '../product-url.ts'
 
 /** A category with published products (docs/contract.md A10). */
 export type PublicCategory = {
@@ -56,5 +59,26 @@ function imagesFrom({ db, publicUrl }: CatalogShop): (categoryId: number) => Ima
   return (categoryId) => {
     const id = firstImageInCategory(db, categoryId)
     return id === undefined ? null : imageOfRow(db, { id }, publicUrl())
+  }
+}
+
+/** What the public views of a product need beyond its rows. */
+export type ViewTerms = {
+  currency: string
+  /** The page of a product without a URL of its own. */
+  urlOf: (slug: string) => string
+  /** The base of picture addresses, without a trailing slash. */
+  publicUrl: string
+  /** Buyers see how many units are left at or below this number. */
+  lowStock: number
+}
+
+/** The terms by the settings of the shop. */
+export function viewTerms(shop: Pick<ShopContext, 'db' | 'publicUrl'>): ViewTerms {
+  return {
+    currency: setting(shop.db, 'shop.currency'),
+    urlOf: productUrl(shop),
+    publicUrl: shop.publicUrl(),
+    lowStock: setting(shop.db, 'store.lowStock')
   }
 }

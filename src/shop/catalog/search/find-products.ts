@@ -3,9 +3,8 @@ import { rawStatement } from '../../../platform/db/statements.ts'
 import { foldWord, tokenMarks } from '../../../platform/search-text.ts'
 import { slugFor } from '../import/slug.ts'
 import { categoryQuery, keyToken } from './index-product.ts'
-import { parseSearch } from './parse-search.ts'
+import { parseSearch, spellingsOf } from './parse-search.ts'
 import type { Search } from './parse-search.ts'
-import { spellingsOf } from './spelling.ts'
 
 export const productSorts = ['position', 'newest', 'price', '-price', 'name'] as const
 export type ProductSort = (typeof productSorts)[number]
@@ -162,4 +161,24 @@ const sorted = {
   price: inOrder(price),
   '-price': inOrder(`${price} DESC`),
   name: inOrder(name)
+}
+
+// The search index lists the products of a category ten times as fast as the tables.
+const count = rawStatement<[string], number>('SELECT count(*) FROM products_search WHERE products_search MATCH ?')
+const firstImage = rawStatement<[string], number>(`
+  SELECT (
+    SELECT id FROM product_images
+    WHERE product_id = products_search.rowid & 4294967295 AND variation_id IS NULL AND media_hash IS NOT NULL
+    ORDER BY position, id LIMIT 1
+  ) AS image
+  FROM products_search WHERE products_search MATCH ? AND image IS NOT NULL ORDER BY products_search.rowid LIMIT 1`)
+
+/** The number of published products of a category, with those of the categories below it. */
+export function countInCategory(db: Db, categoryId: number): number {
+  return count(db).pluck().get(categoryQuery(categoryId)) ?? 0
+}
+
+/** The id of the main picture of the first product with a picture, in the order of the shop. */
+export function firstImageInCategory(db: Db, categoryId: number): number | undefined {
+  return firstImage(db).pluck().get(categoryQuery(categoryId))
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toSafeHtml, withParagraphs } from '../../../../src/shop/catalog/import/safe-html.ts'
+import { toSafeHtml, withParagraphs } from '../../../../src/shop/catalog/import/html-text.ts'
 
 describe('sanitised HTML', () => {
   it.each([

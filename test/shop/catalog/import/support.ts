@@ -1,5 +1,5 @@
 import { AppError } from '../../../../src/errors.ts'
-import type { FileError } from '../../../../src/shop/catalog/import/file-errors.ts'
+import type { FileError } from '../../../../src/shop/catalog/import/report.ts'
 import { readCatalogFile } from '../../../../src/shop/catalog/import/read-file.ts'
 
 /** The fields with the same form in a file and in the shop of a product that has only a slug, a name and a price. */

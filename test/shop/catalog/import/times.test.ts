@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseInstant, parsePeriod } from '../../../../src/shop/catalog/import/times.ts'
+import { parseInstant, parsePeriod } from '../../../../src/shop/catalog/import/fields.ts'
 
 describe('the parser of times', () => {
   it.each([
