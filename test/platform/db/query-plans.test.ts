@@ -36,7 +36,7 @@ it('no statement of a checkout, its payment or the list of orders reads a whole 
   const used = [...sources].filter((source) => /^\s*(select|insert|update|delete|with)\b/i.test(source))
   expect(used.length).toBeGreaterThan(30)
   const scans = used.flatMap((source) => {
-    const { length = 0 } = source.match(/\?/g) ?? []
+    const { length } = source.match(/\?/g) ?? []
     const named = Object.fromEntries([...source.matchAll(/@(\w+)/g)].map(([, name = '']) => [name, null]))
     const values = Object.keys(named).length > 0 ? [named] : Array.from({ length }, () => null)
     const plan = shop.app.db.sqlite
