@@ -99,11 +99,7 @@ function modulesOfScripts(): Record<string, string> {
       join(dirname(script), path)
     )
   )
-  // The page names the texts of its language.
-  const texts = globSync('src/pages/storefront/texts/scripts-*.ts').map((file) => file.replace(/\.ts$/, ''))
-  return Object.fromEntries(
-    [...imports, ...texts].map((path) => [relative('src', path).replaceAll('\\', '/'), `${path}.ts`])
-  )
+  return Object.fromEntries(imports.map((path) => [relative('src', path).replaceAll('\\', '/'), `${path}.ts`]))
 }
 
 /** Replaces the proxy's allowlist with its value at build time, so that a site's server does not load the routes and the shop. */

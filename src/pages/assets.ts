@@ -13,12 +13,8 @@ const entries = {
   storefrontStyle: 'storefront.css',
   offers: 'offers.js',
   product: 'product.js',
-  cart: 'cart.js',
-  thanks: 'thanks.js',
   shell: 'shell.js',
-  'copy-link': 'copy-link.js',
-  'texts-en': '../storefront/texts/scripts-en.ts',
-  'texts-de': '../storefront/texts/scripts-de.ts'
+  'copy-link': 'copy-link.js'
 } as const
 
 export type AssetName = keyof typeof entries

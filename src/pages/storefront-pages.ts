@@ -38,7 +38,7 @@ function asAppError(error: unknown): never {
 }
 
 function toReply(
-  { request }: PageCall,
+  { app, request }: PageCall,
   shown: Shown,
   { site }: Visit,
   { cookies, script }: { cookies: string[]; script: AssetName | undefined }
@@ -50,7 +50,9 @@ function toReply(
     status,
     template: `storefront/${template}`,
     title,
-    setCookie: cookies,
+    setCookie: [...cookies, ...(shown.cookies ?? [])],
+    // Stripe's page can have the shop's own domain, which is not known here.
+    ...(template === 'cart' && app.cards?.name === 'stripe' ? { leadsTo: ['https:'] } : {}),
     ...(script === undefined ? {} : { script }),
     ...(meta?.path == null ? {} : { indexed: true }),
     ...(site.logoUrl === '' ? {} : { pictureFrom: site.logoUrl }),

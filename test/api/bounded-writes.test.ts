@@ -117,8 +117,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     visitor.post('/webhooks/stripe', { index }, { 'stripe-signature': 't=1,v1=00' })
   ),
   'POST /cart': anonymous(303, (visitor) => visitor.form(`${shop.url}/cart`, { slug: 'mug', quantity: '1' })),
-  // Its payment is POST /store/checkout-session. After a refusal the page shows a quote, whose rollback counts as a change.
-  'POST /cart/plain': anonymous(303, (visitor) => visitor.form(`${shop.url}/cart/plain`, { update: '1' })),
+  'POST /thanks': anonymous(404, (visitor) => visitor.form(`${shop.url}/thanks?orderToken=none`, {})),
   'POST /cart/address': anonymous(422, (visitor) => visitor.form(`${shop.url}/cart/address`, { country: 'DE' })),
   'POST /login': anonymous(401, (visitor) => visitor.form(`${shop.url}/login`, { email: 'nemo', password: 'wrong' })),
   'POST /register': anonymous(422, (visitor) => visitor.form(`${shop.url}/register`, { email: 'nemo' })),

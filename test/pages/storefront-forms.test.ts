@@ -41,47 +41,42 @@ describe('without script', () => {
     const added = await send('/cart', { slug: 'cap', 'option-0': 'M', 'option-1': 'Blue', quantity: '2' })
     expect([added.status, added.location, cookies.get('shopstead_cart')]).toEqual([303, '/cart', '1-2x2'])
     await send('/cart', { slug: 'p0', quantity: '1' })
-    expect((await send('/cart')).text).toContain('http-equiv="refresh" content="0; url=/cart/plain"')
-    expect((await send('/cart/plain')).text).toMatch(
-      /Cap - M \/ Blue[\s\S]*€14\.00[\s\S]*Part 0[\s\S]*Total <strong>€16\.00/
-    )
-    expect((await send('/cart/plain', { 'quantity-1-2': '3', 'quantity-2': '4', update: '1' })).location).toBe(
-      '/cart/plain'
-    )
-    const changed = (await send('/cart/plain')).text
+    expect((await send('/cart')).text).toMatch(/Cap - M \/ Blue[\s\S]*€14\.00[\s\S]*Part 0[\s\S]*Total<[\s\S]*€16\.00/)
+    const changed = (await send('/cart', { 'quantity-1-2': '3', 'quantity-2': '4', update: '1' })).text
+    expect(cookies.get('shopstead_cart')).toBe('1-2x3.2x4')
     expect(changed).toContain('only 1 can be ordered at a time')
     expect(changed).not.toContain('name="pay"')
-    await send('/cart/plain', { remove: '1-2' })
-    const paid = await send('/cart/plain', { 'quantity-2': '4', pay: '1' })
+    await send('/cart', { remove: '1-2' })
+    const paid = await send('/cart', { 'quantity-2': '4', pay: '1' })
     expect([paid.status, paid.location]).toEqual([303, expect.stringContaining('/checkout/')])
   })
 
   it('a form of the cart changes only the lines that it shows, also after another tab has changed the cart', async () => {
     const { send, cookies } = browser()
     for (const slug of ['p0', 'p1', 'p2']) await send('/cart', { slug, quantity: '1' })
-    const stale = (await send('/cart/plain')).text
+    const stale = (await send('/cart')).text
     const names = [...stale.matchAll(/name="(quantity-[\d-]+)"/g)].map(([, name = '']) => name)
     const removals = [...stale.matchAll(/name="remove" value="([\d-]+)"/g)].map(([, name = '']) => name)
     expect([names, removals]).toEqual([
       ['quantity-2', 'quantity-3', 'quantity-4'],
       ['2', '3', '4']
     ])
-    await send('/cart/plain', { remove: '2' })
-    await send('/cart/plain', { 'quantity-2': '9', 'quantity-3': '2', 'quantity-4': '3', update: '1' })
+    await send('/cart', { remove: '2' })
+    await send('/cart', { 'quantity-2': '9', 'quantity-3': '2', 'quantity-4': '3', update: '1' })
     expect(cookies.get('shopstead_cart')).toBe('3x2.4x3')
-    await send('/cart/plain', { remove: '2' })
+    await send('/cart', { remove: '2' })
     expect(cookies.get('shopstead_cart')).toBe('3x2.4x3')
   })
 
   it('the cart of a customer has the links of a customer in its header', async () => {
     const { send } = browser()
     const logIn = /<a href="\/login" data-signed="out">/
-    expect((await send('/cart/plain')).text).toMatch(logIn)
+    expect((await send('/cart')).text).toMatch(logIn)
     const form = { displayName: 'Cy', email: 'cy@example.com', acceptTerms: 'on', password: 'tidal-basalt-93' }
     await send('/register', form)
-    expect((await send('/cart/plain')).text).not.toMatch(logIn)
+    expect((await send('/cart')).text).not.toMatch(logIn)
     await send('/cart', { slug: 'p0', quantity: '1' })
-    const page = (await send('/cart/plain')).text
+    const page = (await send('/cart')).text
     expect(page).not.toMatch(logIn)
     expect(page).toMatch(/<a href="\/orders" data-signed="in">/)
   })
@@ -180,7 +175,7 @@ describe('without script', () => {
     await send('/register', ada)
     expect((await send('/orders')).text).toContain('Your orders will appear here.')
     await send('/cart', { slug: 'p1', quantity: '1' })
-    const paid = await send('/cart/plain', { pay: '1' })
+    const paid = await send('/cart', { pay: '1' })
     const [, token = ''] = /\/checkout\/([\w-]+)/.exec(paid.location ?? '') ?? []
     const [, id = ''] = /href="\/orders\/(\d+)">Order \d+/.exec((await send('/orders')).text) ?? []
     const order = await send(`/orders/${id}`)
@@ -246,7 +241,7 @@ describe('without script', () => {
       password: 'tidal-basalt-93'
     })
     await send('/cart', { slug: 'p3', quantity: '2' })
-    await send('/cart/plain', { pay: '1' })
+    await send('/cart', { pay: '1' })
     const [, id = ''] = /href="\/orders\/(\d+)">/.exec((await send('/orders')).text) ?? []
     expect((await send(`/orders/${id}`)).text).toMatch(/Cancel the order(?![\s\S]*Order again)/)
     expect((await send(`/orders/${id}`, { action: 'cancel' })).location).toBe(`/orders/${id}`)
@@ -295,19 +290,35 @@ describe('without script', () => {
   it('the cart is emptied when its order is paid, and not by a later visit', async () => {
     const { send, cookies } = browser()
     await send('/cart', { slug: 'p0', quantity: '1' })
-    const sent = await send('/cart/plain', { pay: '1' })
+    const sent = await send('/cart', { pay: '1' })
     const [, token = ''] = /\/checkout\/([\w-]+)/.exec(sent.location ?? '') ?? []
-    const back = `/thanks/plain?orderToken=${token}&result=success`
-    expect(await send(back)).toMatchObject({ status: 303, location: `/checkout/done/${token}` })
+    const back = `/thanks?orderToken=${token}&result=success`
+    expect((await send(back)).text).toMatch(/Your order is not paid yet[\s\S]*Pay now[\s\S]*Cancel the order/)
     expect(cookies.get('shopstead_cart')).not.toBe('')
     shop.app.db.sqlite.prepare("UPDATE orders SET status = 'processing', paid_at = 1 WHERE public_token = ?").run(token)
-    await send(back)
+    expect((await send(back)).text).toContain('Thank you for your order')
     expect(cookies.get('shopstead_cart')).toBe('')
     await send('/cart', { slug: 'p2', quantity: '1' })
     await send(back)
     expect(cookies.get('shopstead_cart')).toMatch(/x1$/)
-    for (const odd of ['/thanks/plain', '/thanks/plain?orderToken=../x', '/thanks/plain?orderToken=none'])
+    for (const odd of ['/thanks', '/thanks?orderToken=../x', '/thanks?orderToken=none'])
       expect([odd, (await send(odd)).status]).toEqual([odd, 404])
+  })
+
+  it('an order that is sent again after its answer was lost is one order', async () => {
+    const { send, cookies } = browser()
+    await send('/cart', { slug: 'p0', quantity: '1' })
+    await send('/cart')
+    const before = [...cookies]
+    const count = () => shop.app.db.sqlite.prepare('SELECT count(*) FROM orders').pluck().get()
+    const placed = Number(count())
+    const fields = { pay: '1', email: 'lost@example.com', createAccount: 'on', password: 'tidal-basalt-93' }
+    const first = await send('/cart', fields)
+    expect(first.status).toBe(303)
+    cookies.clear()
+    for (const [name, value] of before) cookies.set(name, value)
+    expect((await send('/cart', fields)).location).toBe(first.location)
+    expect(count()).toBe(placed + 1)
   })
 
   it('a form of another site changes nothing', async () => {
@@ -315,7 +326,7 @@ describe('without script', () => {
     const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
     for (const path of [
       '/cart',
-      '/cart/plain',
+      '/thanks',
       '/cart/address',
       '/login',
       '/register',
@@ -333,7 +344,7 @@ describe('without script', () => {
     async (value) => {
       const { send, cookies } = browser()
       cookies.set('shopstead_cart', value)
-      expect((await send('/cart/plain')).status).toBe(200)
+      expect((await send('/cart')).status).toBe(200)
     }
   )
 })

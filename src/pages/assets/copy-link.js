@@ -1,4 +1,4 @@
-import { findAll } from './dom.js'
+import { findAll } from './enhance.js'
 import './shell.js'
 
 /** A button that copies the text of a field. Without permission for the clipboard, it selects it. */

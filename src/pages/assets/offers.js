@@ -1,4 +1,4 @@
-import { find } from './dom.js'
+import { find } from './enhance.js'
 import './shell.js'
 
 const list = find('[data-list]')

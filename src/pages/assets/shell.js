@@ -1,26 +1,42 @@
-import { onCartChange, readCart } from './cart-store.js'
-import { findAll } from './dom.js'
-import './enhance.js'
-import { service } from './service.js'
+import { createClient } from '../../client/create-client.ts'
+import { cartText, checkCart, findAll } from './enhance.js'
+
+/** Requests with personal data go through the site's own proxy. It requires a nonce, which the client sends. */
+const client = createClient({ baseUrl: document.body.dataset.proxy })
 
 function showCount() {
-  const count = readCart().reduce((sum, { quantity }) => sum + quantity, 0)
+  const count = [...cartText().matchAll(/x(\d+)/g)].reduce((sum, [, quantity]) => sum + Number(quantity), 0)
   for (const place of findAll('[data-cart-count]')) {
     place.textContent = String(count)
     place.hidden = count === 0
   }
 }
 
-/** Shows the links for a person who is logged in, or for one who is not. */
-export function showSignedIn(isSignedIn) {
-  for (const link of findAll('[data-signed]')) link.hidden = (link.dataset.signed === 'in') !== isSignedIn
-}
-
-service.captureLanding()
+// Pages that a cache keeps are the same for every visitor.
+client.captureLanding()
+for (const field of findAll('[name=tracking]')) field.value = landing()
 showCount()
 addEventListener('cart', showCount)
-onCartChange(showCount)
+globalThis.cookieStore?.addEventListener('change', ({ changed, deleted }) => {
+  if (![...changed, ...deleted].some(({ name }) => name === 'shopstead_cart')) return
+  showCount()
+  // The answer to the form's own change also sets the cookie.
+  setTimeout(checkCart, 300)
+})
 
-/** The session, from the response to the nonce request, which every page sends. Null if the service does not answer. */
-export const session = service.session().catch(() => null)
-void session.then((known) => showSignedIn(known?.userLoggedIn === true))
+void client.get('/nonce').then(
+  ({ userLoggedIn }) => {
+    for (const link of findAll('[data-signed]')) link.hidden = (link.dataset.signed === 'in') !== userLoggedIn
+  },
+  () => undefined
+)
+
+/** Where the visitor came from, as captureLanding stored it within 30 days. */
+function landing() {
+  try {
+    const { at = 0, ...values } = JSON.parse(localStorage.getItem('shopstead.tracking') ?? '{}')
+    return Date.now() - at < 2_592_000_000 ? String(new URLSearchParams(values)) : ''
+  } catch {
+    return ''
+  }
+}

@@ -1,3 +1,5 @@
+import type { Site, Visit } from './site.ts'
+
 /** What a cart holds at most: different products, and units of each. One order takes no more. */
 export const limits = { lines: 30, quantity: 50 }
 
@@ -35,4 +37,60 @@ export function withItem(items: readonly CartItem[], added: CartItem): CartItem[
   if (same === undefined) return items.length >= limits.lines ? undefined : [...items, added]
   const quantity = Math.min(limits.quantity, same.quantity + added.quantity)
   return items.map((item) => (item === same ? { ...item, quantity } : item))
+}
+
+/** A quantity as it was typed, within the limits. */
+export function quantityOf(text: string | null): number {
+  return Math.min(limits.quantity, Math.max(1, Math.round(Number(text)) || 1))
+}
+
+type Cookies = Visit['cookie']
+type Place = Pick<Site, 'publicUrl'>
+
+const slugCookie = 'shopstead_slugs'
+
+/** The name in the address of a product in the cart, if it is known. */
+export function slugOf(cookie: Cookies, productId: number): string | undefined {
+  return new RegExp(`(?:^|\\.)${productId}~([a-z0-9_-]{1,255})(?:\\.|$)`).exec(cookie(slugCookie) ?? '')?.[1]
+}
+
+/** The Set-Cookie header that keeps the addresses of products in the cart, the newest first. */
+export function setSlug(cookie: Cookies, productId: number, slug: string, place: Place): string {
+  const others = (cookie(slugCookie) ?? '')
+    .split('.')
+    .filter((part) => part !== '' && !part.startsWith(`${productId}~`))
+  const parts = [`${productId}~${slug}`, ...others].slice(0, limits.lines)
+  while (parts.join('.').length > 3000) parts.pop()
+  return ownCookie(slugCookie, parts.join('.'), '/cart', place)
+}
+
+const placedCookie = 'shopstead_placed'
+
+/** Whether the cart became this order. A later visit must not empty the next cart. */
+export function isPlaced(cookie: Cookies, token: string): boolean {
+  return cookie(placedCookie) === token
+}
+
+/** The Set-Cookie header that names the order that the cart became; empty for none. */
+export function setPlaced(token: string, place: Place): string {
+  return ownCookie(placedCookie, token, '/thanks', place)
+}
+
+const keyCookie = 'shopstead_key'
+
+/** The visitor's own number, from which the keys of purchases follow. */
+export function keyOf({ cookie }: Pick<Visit, 'cookie'>): string {
+  const key = cookie(keyCookie) ?? ''
+  return /^[\w-]{20,64}$/.test(key) ? key : crypto.randomUUID()
+}
+
+/** The Set-Cookie header of a new number, for the next purchase. */
+export function setKey(place: Place): string {
+  return ownCookie(keyCookie, crypto.randomUUID(), '/cart', place)
+}
+
+function ownCookie(name: string, value: string, path: string, { publicUrl }: Place): string {
+  const secure = publicUrl.startsWith('https:') ? '; Secure' : ''
+  const age = value === '' ? 0 : 2_592_000
+  return `${name}=${value}; Path=${path}; Max-Age=${age}; HttpOnly; SameSite=Lax${secure}`
 }

@@ -32,7 +32,6 @@ export async function showProduct({ client, site, param, query }: Visit): Promis
         .filter(({ url }) => url !== main?.url)
         .map((image) => toPicture(image, product.name, site)),
       price: toPrice(price, site),
-      amount: price.amount,
       choices: choicesOf(product, shown, site),
       variations: JSON.stringify(product.variations.map((variation) => forScript(variation, product, site))),
       left: (shown ?? product).stockLeft,
@@ -43,10 +42,11 @@ export async function showProduct({ client, site, param, query }: Visit): Promis
   }
 }
 
-/** What a form without script was answered with. */
-function noticeOf(name: string | null, { t }: Site): string | null {
-  if (name === 'no-choice') return t('noSuchChoice')
-  return name === 'full' ? t('product.full') : null
+/** What became of the form. */
+function noticeOf(name: string | null, { t }: Site): { text: string; leadsToCart: boolean } | null {
+  if (name === 'no-choice') return { text: t('noSuchChoice'), leadsToCart: false }
+  if (name !== 'added' && name !== 'full' && name !== 'most') return null
+  return { text: t(`product.${name}`), leadsToCart: true }
 }
 
 export type Choice = {
@@ -91,7 +91,7 @@ function forScript(variation: Variation, { name: productName, image, options, va
     values: options.map((option) => variation.options[option.name]),
     available,
     left: stockLeft,
-    amount: price.amount,
+    leftText: available ? (stockLeft === null ? '' : site.t('product.left', { count: stockLeft })) : site.t('soldOut'),
     ...(isPictured ? { picture: toPicture(variation.image ?? image, productName, site).image } : {}),
     ...toPrice(price, site)
   }

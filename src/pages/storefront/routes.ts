@@ -1,17 +1,18 @@
 import { changeAccount, showAccount } from './account-page.ts'
-import { changePlainCart, addToCart, showPlainCart, thankPlainly } from './forms.ts'
+import { takeCart } from './add-to-cart.ts'
+import { showCart } from './cart-page.ts'
 import { showOffers } from './offers-page.ts'
 import { changeOrder, showOrder, showOrders } from './order-pages.ts'
 import { showProduct } from './product-page.ts'
 import { changeReferrals, showReferrals } from './referrals-page.ts'
 import { logIn, register, sendReset, showForgot, showLogin, showRegister } from './sign-in.ts'
 import type { Shown, Visit } from './site.ts'
-import { cart, thanks } from './scripted-pages.ts'
 import { robots, sitemap, sitemapIndex } from './sitemap.ts'
+import { cancelThanked, showThanks } from './thanks-page.ts'
 import { theme } from './theme.ts'
 
 /** The name of a script in assets/. */
-export type StoreScript = 'offers' | 'product' | 'cart' | 'thanks' | 'shell' | 'copy-link'
+export type StoreScript = 'offers' | 'product' | 'shell' | 'copy-link'
 
 /** A page of the storefront. `script` is the name of the script that it loads. */
 export type StoreRoute = {
@@ -31,10 +32,10 @@ const orderPath = /^\/orders\/([1-9]\d{0,14})$/
 export const storeRoutes: readonly StoreRoute[] = [
   { name: '/', path: /^\/$/, script: 'offers', show: showOffers },
   { name: '/products/:slug', path: /^\/products\/([a-z0-9_-]{1,255})$/, script: 'product', show: showProduct },
-  { name: '/cart', method: 'POST', path: /^\/cart$/, show: addToCart },
-  { name: '/cart/plain', path: /^\/cart\/plain$/, show: showPlainCart },
-  { name: '/cart/plain', method: 'POST', path: /^\/cart\/plain$/, show: changePlainCart },
-  { name: '/thanks/plain', path: /^\/thanks\/plain$/, show: thankPlainly },
+  { name: '/cart', path: /^\/cart$/, script: 'shell', show: showCart },
+  { name: '/cart', method: 'POST', path: /^\/cart$/, script: 'shell', show: takeCart },
+  { name: '/thanks', path: /^\/thanks$/, script: 'shell', show: showThanks },
+  { name: '/thanks', method: 'POST', path: /^\/thanks$/, script: 'shell', show: cancelThanked },
   { name: '/login', path: /^\/login$/, script: 'shell', show: showLogin },
   { name: '/login', method: 'POST', path: /^\/login$/, script: 'shell', show: logIn },
   { name: '/register', path: /^\/register$/, script: 'shell', show: showRegister },
@@ -51,7 +52,5 @@ export const storeRoutes: readonly StoreRoute[] = [
   { name: '/robots.txt', path: /^\/robots\.txt$/, show: robots },
   { name: '/sitemap.xml', path: /^\/sitemap\.xml$/, show: sitemapIndex },
   { name: '/sitemap-:file.xml', path: /^\/sitemap-([1-9]\d{0,3})\.xml$/, show: sitemap },
-  { name: '/cart', path: /^\/cart$/, script: 'cart', show: cart },
-  { name: '/thanks', path: /^\/thanks$/, script: 'thanks', show: thanks },
   { name: '/theme-:colour.css', path: /^\/theme-([0-9a-f]{6})\.css$/, show: ({ param }) => theme(param) }
 ]

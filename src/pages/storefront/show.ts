@@ -55,7 +55,6 @@ export function templateData({ title, data, meta }: ShownPage, site: Site, path:
     isSandbox,
     minLength,
     search: '',
-    plain: null,
     isSignedIn: false,
     hasStorefront: true,
     error: null,

@@ -18,8 +18,6 @@ export type Site = {
   lang: string
   /** The language of the texts without its country. */
   textLanguage: Language
-  /** The name of the file with the texts of scripts. */
-  textsAsset: `texts-${Language}`
   t: Translate<TextKey>
   currency: string
   /** How many decimals the currency has. */
@@ -96,7 +94,14 @@ export type Visit = {
 /** What search engines and link previews read. `path` is the one address of the page; null keeps it out of search results. */
 export type Meta = { description: string; path: string | null; image: string | null; jsonLd: object | null }
 
-export type ShownPage = { status?: number; template: string; title: string; data?: object; meta?: Meta }
+export type ShownPage = {
+  status?: number
+  template: string
+  title: string
+  data?: object
+  meta?: Meta
+  cookies?: string[]
+}
 
 export type Shown =
   | ShownPage

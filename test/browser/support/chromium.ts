@@ -107,8 +107,8 @@ export async function addToCart(page: Page, url: string, slug: string): Promise<
 /** Fills in a German address in the cart, and waits for the shipping methods of Germany and the total with them. */
 export async function fillAddress(page: Page): Promise<void> {
   await fillStreet(page)
-  await page.locator('[data-shipping-methods] input:checked').waitFor()
-  await page.locator('.totals:not([data-old])').waitFor()
+  await page.locator('[data-shipping-methods] input:checked').first().waitFor()
+  await page.locator('form:not([data-refreshing]) .totals').waitFor()
 }
 
 /** Fills in a German address in the cart. */
@@ -126,6 +126,13 @@ export async function fillHostedAddress(page: Page, country = 'DE'): Promise<voi
     .last()
     .click()
   if (country === 'DE') await fillHamburg(page)
+}
+
+/** Fills in a German address in the cart without script. */
+export async function fillPlainAddress(page: Page): Promise<void> {
+  await page.getByLabel('Country').selectOption('DE')
+  await page.getByRole('button', { name: 'Update the cart' }).last().click()
+  await fillHamburg(page)
 }
 
 /** Fills in the fields of a German address. */

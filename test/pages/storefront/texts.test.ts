@@ -14,7 +14,7 @@ describe('the texts of the storefront', () => {
 
   it('follow the language tag, and are English for a language without texts', () => {
     expect(textsIn('de-AT').t('allProducts')).toBe('Alle Produkte')
-    expect([textsIn('de-AT').lang, textsIn('DE').textsAsset]).toEqual(['de-AT', 'texts-de'])
+    expect([textsIn('de-AT').lang, textsIn('DE').textLanguage]).toEqual(['de-AT', 'de'])
     for (const tag of ['fr', 'fr-CA', '', 'constructor'])
       expect([textsIn(tag).lang, textsIn(tag).t('allProducts')]).toEqual(['en', 'All products'])
   })

@@ -1,23 +1,18 @@
-import pagesDe from './pages-de.ts'
-import pagesEn from './pages-en.ts'
-import scriptsDe from './scripts-de.ts'
-import scriptsEn from './scripts-en.ts'
+import de from './de.ts'
+import en from './en.ts'
 import { translator } from './translate.ts'
 import type { Text, Translate } from './translate.ts'
 
-/** The keys of the texts in pages. */
-export type TextKey = keyof typeof pagesEn | keyof typeof scriptsEn
+/** The keys of the texts of the storefront. */
+export type TextKey = keyof typeof en
 
 /** The texts of each language. A language is complete, or it does not compile. */
-export const languages = {
-  en: { ...pagesEn, ...scriptsEn },
-  de: { ...pagesDe, ...scriptsDe }
-} as const satisfies Record<string, Readonly<Record<TextKey, Text>>>
+export const languages = { en, de } as const satisfies Record<string, Readonly<Record<TextKey, Text>>>
 
 export type Language = keyof typeof languages
 
 /** The texts for a language tag such as `de-AT`; `lang` is the language that they have. */
-export type Texts = { lang: string; textLanguage: Language; textsAsset: `texts-${Language}`; t: Translate<TextKey> }
+export type Texts = { lang: string; textLanguage: Language; t: Translate<TextKey> }
 
 /** The storefront's own texts in a language; in English if it does not have them in that language. */
 export function textsIn(tag: string): Texts {
@@ -27,7 +22,6 @@ export function textsIn(tag: string): Texts {
   return {
     lang,
     textLanguage: language,
-    textsAsset: `texts-${language}`,
     t: translator<TextKey>(lang, languages[language])
   }
 }
