@@ -159,17 +159,6 @@ test('what is sold out, gone or closed is said in words', async () => {
   expect(complaints).toEqual([])
 })
 
-test('a page whose service does not answer says so', async () => {
-  const { page } = await newVisitor(browser)
-  await page.goto(`${shop.url}/login`)
-  await page.context().setOffline(true)
-  await page.getByLabel('Email').fill('lena@shop.example')
-  await page.getByLabel('Password').fill('harbour-lantern-42')
-  await page.getByRole('button', { name: 'Log in' }).click()
-  await page.getByText('cannot be reached').waitFor()
-  await look(page, 'offline')
-})
-
 test('a product with two options shows the price and stock of the combination', async () => {
   const { page, complaints } = await newVisitor(browser)
   await page.goto(`${shop.url}/products/harbour-gansey`)
