@@ -1,54 +1,39 @@
-import { isShopError } from "../../client/client.ts";
-import type { Quote } from "../../client/client.ts";
-import { toPicture } from "./card.ts";
-import {
-  cartCookie,
-  nameOf,
-  parseCart,
-  quantityOf,
-  setCart,
-  setKey,
-  slugOf,
-} from "./cart-cookie.ts";
-import type { CartItem } from "./cart-cookie.ts";
-import { declineText, order, requestOf } from "./cart-order.ts";
-import type { Wish } from "./cart-order.ts";
-import { outcomeOf } from "./form-view.ts";
-import type { FieldErrors } from "./form-view.ts";
-import { money } from "./money.ts";
-import { taxLabel } from "./order-card.ts";
-import type { AddressForm, Shown, ShownPage, Site, Visit } from "./site.ts";
+import { isShopError } from '../../client/client.ts'
+import type { Quote } from '../../client/client.ts'
+import { toPicture } from './card.ts'
+import { cartCookie, nameOf, parseCart, quantityOf, setCart, setKey, slugOf } from './cart-cookie.ts'
+import type { CartItem } from './cart-cookie.ts'
+import { declineText, order, requestOf } from './cart-order.ts'
+import type { Wish } from './cart-order.ts'
+import { outcomeOf } from './form-view.ts'
+import type { FieldErrors } from './form-view.ts'
+import { money } from './money.ts'
+import { taxLabel } from './order-card.ts'
+import type { AddressForm, Shown, ShownPage, Site, Visit } from './site.ts'
 
 /** What became of a cart that was sent. */
 type Outcome = {
-  status?: number;
-  refused?: FieldErrors;
-  error?: string | null;
-  address?: AddressForm;
-  cookies?: string[];
-};
+  status?: number
+  refused?: FieldErrors
+  error?: string | null
+  address?: AddressForm
+  cookies?: string[]
+}
 
 /** The cart. After the payment page it says whether the order was cancelled; the address alone proves nothing. */
 export async function showCart(visit: Visit): Promise<Shown> {
-  const token = visit.query.get("orderToken") ?? "";
-  const isCancelled =
-    /^[\w-]{1,100}$/.test(token) && (await statusOf(visit, token)) === "cancelled";
-  const note = isCancelled ? visit.site.t("cart.cancelled") : null;
-  const cookies = visit.cookie("shopstead_key") === undefined ? [setKey(visit.site)] : [];
-  return cartPage(
-    visit,
-    parseCart(visit.cookie(cartCookie)),
-    new URLSearchParams(),
-    { cookies },
-    note,
-  );
+  const token = visit.query.get('orderToken') ?? ''
+  const isCancelled = /^[\w-]{1,100}$/.test(token) && (await statusOf(visit, token)) === 'cancelled'
+  const note = isCancelled ? visit.site.t('cart.cancelled') : null
+  const cookies = visit.cookie('shopstead_key') === undefined ? [setKey(visit.site)] : []
+  return cartPage(visit, parseCart(visit.cookie(cartCookie)), new URLSearchParams(), { cookies }, note)
 }
 
 async function statusOf({ client }: Visit, token: string): Promise<string | null> {
   return client.get(`/store/orders/${token}`).then(
     ({ order: found }) => found.status,
-    () => null,
-  );
+    () => null
+  )
 }
 
 /**
@@ -57,204 +42,164 @@ async function statusOf({ client }: Visit, token: string): Promise<string | null
  */
 export async function changeCart(visit: Visit, form: URLSearchParams): Promise<Shown> {
   const items = parseCart(visit.cookie(cartCookie)).flatMap((item) => {
-    if (form.get("remove") === nameOf(item)) return [];
+    if (form.get('remove') === nameOf(item)) return []
     // The button that corrects a quantity follows its field.
-    const typed = form.getAll(`quantity-${nameOf(item)}`).at(-1);
-    return [{ ...item, quantity: typed === undefined ? item.quantity : quantityOf(typed) }];
-  });
-  const cookies = [setCart(items, visit.site)];
-  if (!form.has("pay") || items.length === 0) return cartPage(visit, items, form, { cookies });
-  return pay(visit, items, form, cookies);
+    const typed = form.getAll(`quantity-${nameOf(item)}`).at(-1)
+    return [{ ...item, quantity: typed === undefined ? item.quantity : quantityOf(typed) }]
+  })
+  const cookies = [setCart(items, visit.site)]
+  if (!form.has('pay') || items.length === 0) return cartPage(visit, items, form, { cookies })
+  return pay(visit, items, form, cookies)
 }
 
-async function pay(
-  visit: Visit,
-  items: CartItem[],
-  form: URLSearchParams,
-  cookies: string[],
-): Promise<Shown> {
-  const { t } = visit.site;
-  const { quote, wish, couponError, isPickup } = await quoteOf(visit, items, form);
-  const isTyped = form.has("address1") && !isPickup;
-  const address = isTyped ? await visit.addressForm(Object.fromEntries(form), true) : undefined;
-  if (address !== undefined && isWrong(address))
-    return cartPage(visit, items, form, { status: 422, address, cookies });
+async function pay(visit: Visit, items: CartItem[], form: URLSearchParams, cookies: string[]): Promise<Shown> {
+  const { t } = visit.site
+  const { quote, wish, couponError, isPickup } = await quoteOf(visit, items, form)
+  const isTyped = form.has('address1') && !isPickup
+  const address = isTyped ? await visit.addressForm(Object.fromEntries(form), true) : undefined
+  if (address !== undefined && isWrong(address)) return cartPage(visit, items, form, { status: 422, address, cookies })
   // The payment page shows the total itself. Here, the buyer pays what this page has shown.
-  const isOtherTotal = wish.strategy === "token_handoff" && `${quote.total}` !== form.get("total");
-  const isOther =
-    wish.shippingMethod !== undefined && wish.shippingMethod !== form.get("shippingMethod");
-  if (couponError !== null || isOtherTotal || (isOther && wish.strategy === "token_handoff")) {
-    const error =
-      couponError === null
-        ? t("cart.totalChanged", { total: money(quote.total, visit.site) })
-        : null;
+  const isOtherTotal = wish.strategy === 'token_handoff' && `${quote.total}` !== form.get('total')
+  const isOther = wish.shippingMethod !== undefined && wish.shippingMethod !== form.get('shippingMethod')
+  if (couponError !== null || isOtherTotal || (isOther && wish.strategy === 'token_handoff')) {
+    const error = couponError === null ? t('cart.totalChanged', { total: money(quote.total, visit.site) }) : null
     return cartPage(visit, items, form, {
       status: couponError === null ? 409 : 422,
       error,
-      cookies,
-    });
+      cookies
+    })
   }
   try {
-    const { redirect, cookies: placed } = await order(visit, wish, form);
-    return { redirect, cookies: [...cookies, setKey(visit.site), ...placed] };
+    const { redirect, cookies: placed } = await order(visit, wish, form)
+    return { redirect, cookies: [...cookies, setKey(visit.site), ...placed] }
   } catch (error) {
-    const { refused, ...outcome } = outcomeOf(error, form);
-    const text = isShopError(error, "CHECKOUT_FAILED")
+    const { refused, ...outcome } = outcomeOf(error, form)
+    const text = isShopError(error, 'CHECKOUT_FAILED')
       ? declineText(error.details.safeReason, visit.site)
-      : outcome.error;
+      : outcome.error
     // Without a final answer, the next try repeats the same purchase.
-    const isFinal = isShopError(error) && error.status !== 504 && error.status !== 0;
-    const next = isFinal ? [...cookies, setKey(visit.site)] : cookies;
-    return cartPage(visit, items, form, { ...outcome, refused, error: text, cookies: next });
+    const isFinal = isShopError(error) && error.status !== 504 && error.status !== 0
+    const next = isFinal ? [...cookies, setKey(visit.site)] : cookies
+    return cartPage(visit, items, form, { ...outcome, refused, error: text, cookies: next })
   }
 }
 
 /** Whether the form shows an error. */
 const isWrong = ({ countryErrors, rows }: AddressForm): boolean =>
-  [countryErrors, ...rows.flat().map(({ errors }) => errors)].some(Boolean);
+  [countryErrors, ...rows.flat().map(({ errors }) => errors)].some(Boolean)
 
 type Quoted = {
-  quote: Quote;
-  wish: Wish;
-  couponError: string | null;
-  address: AddressForm;
-  methods: Quote["shipping"]["methods"];
-  isPickup: boolean;
-};
+  quote: Quote
+  wish: Wish
+  couponError: string | null
+  address: AddressForm
+  methods: Quote['shipping']['methods']
+  isPickup: boolean
+}
 
 /**
  * The prices of a cart with what was typed. The first shipping method counts until the buyer chooses another one, and a
  * coupon that the shop refused is left out.
  */
-async function quoteOf(
-  visit: Visit,
-  items: CartItem[],
-  form: URLSearchParams,
-  typed?: AddressForm,
-): Promise<Quoted> {
-  const { client } = visit;
-  const address = typed ?? (await startAddress(visit, form));
-  const asked = requestOf(visit.site, items, form, address);
-  const known = refusalOf(form, items);
+async function quoteOf(visit: Visit, items: CartItem[], form: URLSearchParams, typed?: AddressForm): Promise<Quoted> {
+  const { client } = visit
+  const address = typed ?? (await startAddress(visit, form))
+  const asked = requestOf(visit.site, items, form, address)
+  const known = refusalOf(form, items)
   const { quote: first, couponError } = await quoteWithCoupon(
     visit,
     known === null ? asked : without(asked),
     asked,
-    form,
-  );
-  const coupon = known ?? couponError;
-  const used = coupon === null ? asked : without(asked);
-  const { required, methods, chosen } = first.shipping;
-  const { shippingAddress: _address, shippingMethod: _method, ...unshipped } = used;
+    form
+  )
+  const coupon = known ?? couponError
+  const used = coupon === null ? asked : without(asked)
+  const { required, methods, chosen } = first.shipping
+  const { shippingAddress: _address, shippingMethod: _method, ...unshipped } = used
   if (!required) {
-    const quote =
-      used.shippingAddress === undefined
-        ? first
-        : await client.post("/store/quote", quoteBody(unshipped));
-    return { quote, wish: unshipped, couponError: coupon, address, methods: [], isPickup: false };
+    const quote = used.shippingAddress === undefined ? first : await client.post('/store/quote', quoteBody(unshipped))
+    return { quote, wish: unshipped, couponError: coupon, address, methods: [], isPickup: false }
   }
-  const wanted =
-    methods.find(({ id }) => id === used.shippingMethod) ?? methods.find(({ pickup }) => !pickup);
-  const isPickup = wanted?.pickup === true;
+  const wanted = methods.find(({ id }) => id === used.shippingMethod) ?? methods.find(({ pickup }) => !pickup)
+  const isPickup = wanted?.pickup === true
   const wish = {
     ...unshipped,
     ...(isPickup || _address === undefined ? {} : { shippingAddress: _address }),
-    ...(wanted && { shippingMethod: wanted.id }),
-  };
-  const isSame =
-    wanted?.id === chosen &&
-    wanted?.id === used.shippingMethod &&
-    !(isPickup && _address !== undefined);
-  const isChosen = wanted === undefined || isSame;
-  const quote = isChosen ? first : await client.post("/store/quote", quoteBody(wish));
-  return { quote, wish, couponError: coupon, address, methods, isPickup };
+    ...(wanted && { shippingMethod: wanted.id })
+  }
+  const isSame = wanted?.id === chosen && wanted?.id === used.shippingMethod && !(isPickup && _address !== undefined)
+  const isChosen = wanted === undefined || isSame
+  const quote = isChosen ? first : await client.post('/store/quote', quoteBody(wish))
+  return { quote, wish, couponError: coupon, address, methods, isPickup }
 }
 
 function without({ couponCode: _coupon, ...wish }: Wish): Wish {
-  return wish;
+  return wish
 }
 
 /** What a price depends on. */
-function quoteBody({
-  items,
-  couponCode,
-  customer,
-  shippingAddress,
-  shippingMethod,
-  subscribeAgain,
-  strategy,
-}: Wish) {
-  const { vatId } = customer ?? {};
-  const { country, state } = shippingAddress ?? {};
+function quoteBody({ items, couponCode, customer, shippingAddress, shippingMethod, subscribeAgain, strategy }: Wish) {
+  const { vatId } = customer ?? {}
+  const { country, state } = shippingAddress ?? {}
   return {
     items,
     strategy,
     ...(couponCode === undefined ? {} : { couponCode }),
     ...(vatId === undefined ? {} : { customer: { vatId } }),
     ...(subscribeAgain === undefined ? {} : { subscribeAgain }),
-    ...(country === undefined
-      ? {}
-      : { shippingAddress: { country, ...(state === undefined ? {} : { state }) } }),
-    ...(shippingMethod === undefined ? {} : { shippingMethod }),
-  };
+    ...(country === undefined ? {} : { shippingAddress: { country, ...(state === undefined ? {} : { state }) } }),
+    ...(shippingMethod === undefined ? {} : { shippingMethod })
+  }
 }
 
 /** A coupon can be refused by the quote, or as an input, or because too many codes were tried. */
-async function quoteWithCoupon(
-  { client, site }: Visit,
-  wish: Wish,
-  asked: Wish,
-  form: URLSearchParams,
-) {
+async function quoteWithCoupon({ client, site }: Visit, wish: Wish, asked: Wish, form: URLSearchParams) {
   try {
-    const quote = await client.post("/store/quote", quoteBody(wish));
-    const problem = quote.problems.find(({ path }) => path === "couponCode");
-    if (problem === undefined) return { quote, couponError: null };
-    remember(form, problem.message, dependsOnCart.has(problem.code) ? cartText(asked.items) : "");
+    const quote = await client.post('/store/quote', quoteBody(wish))
+    const problem = quote.problems.find(({ path }) => path === 'couponCode')
+    if (problem === undefined) return { quote, couponError: null }
+    remember(form, problem.message, dependsOnCart.has(problem.code) ? cartText(asked.items) : '')
     return {
-      quote: await client.post("/store/quote", quoteBody(without(wish))),
-      couponError: problem.message,
-    };
+      quote: await client.post('/store/quote', quoteBody(without(wish))),
+      couponError: problem.message
+    }
   } catch (error) {
-    if (wish.couponCode === undefined || !isShopError(error)) throw error;
-    const refused =
-      error.code === "VALIDATION_FAILED"
-        ? error.details.fieldErrors["couponCode"]?.join(" ")
-        : undefined;
-    if (refused === undefined && error.code !== "RATE_LIMITED") throw error;
-    const couponError = refused ?? site.t("cart.tooManyCodes");
-    remember(form, couponError, "");
-    return { quote: await client.post("/store/quote", quoteBody(without(wish))), couponError };
+    if (wish.couponCode === undefined || !isShopError(error)) throw error
+    const refused = error.code === 'VALIDATION_FAILED' ? error.details.fieldErrors['couponCode']?.join(' ') : undefined
+    if (refused === undefined && error.code !== 'RATE_LIMITED') throw error
+    const couponError = refused ?? site.t('cart.tooManyCodes')
+    remember(form, couponError, '')
+    return { quote: await client.post('/store/quote', quoteBody(without(wish))), couponError }
   }
 }
 
 /** Whether a code applies may change with the cart for these reasons. */
-const dependsOnCart: ReadonlySet<string> = new Set(["coupon_minimum", "coupon_not_for_cart"]);
+const dependsOnCart: ReadonlySet<string> = new Set(['coupon_minimum', 'coupon_not_for_cart'])
 const cartText = (items: readonly CartItem[]): string =>
-  items.map((item) => `${nameOf(item)}x${item.quantity}`).join(".");
+  items.map((item) => `${nameOf(item)}x${item.quantity}`).join('.')
 
 /** A refused code is not sent again for the same cart, because each wrong code counts against the limit on guesses. */
 function remember(form: URLSearchParams, message: string, cart: string): void {
-  form.set("refusedCode", form.get("couponCode") ?? "");
-  form.set("refusedCart", cart);
-  form.set("refusedText", message);
+  form.set('refusedCode', form.get('couponCode') ?? '')
+  form.set('refusedCart', cart)
+  form.set('refusedText', message)
 }
 
 function refusalOf(form: URLSearchParams, items: readonly CartItem[]): string | null {
-  const cart = form.get("refusedCart") ?? "";
-  const isSame = form.has("refusedCode") && form.get("refusedCode") === form.get("couponCode");
-  return isSame && (cart === "" || cart === cartText(items)) ? form.get("refusedText") : null;
+  const cart = form.get('refusedCart') ?? ''
+  const isSame = form.has('refusedCode') && form.get('refusedCode') === form.get('couponCode')
+  return isSame && (cart === '' || cart === cartText(items)) ? form.get('refusedText') : null
 }
 
 /** The address starts with what was typed, else with the address of the account. */
 async function startAddress(visit: Visit, form: URLSearchParams): Promise<AddressForm> {
-  const typed = Object.fromEntries(form);
-  if (form.has("country")) return visit.addressForm(typed, false);
-  const { address } = await visit.client.get("/me/address").catch((error: unknown) => {
-    if (!isShopError(error, "NOT_AUTHENTICATED")) throw error;
-    return { address: null };
-  });
-  return visit.addressForm({ ...address, ...typed }, false);
+  const typed = Object.fromEntries(form)
+  if (form.has('country')) return visit.addressForm(typed, false)
+  const { address } = await visit.client.get('/me/address').catch((error: unknown) => {
+    if (!isShopError(error, 'NOT_AUTHENTICATED')) throw error
+    return { address: null }
+  })
+  return visit.addressForm({ ...address, ...typed }, false)
 }
 
 async function cartPage(
@@ -262,22 +207,17 @@ async function cartPage(
   items: CartItem[],
   form: URLSearchParams,
   { status = 200, refused = {}, error = null, address: checked, cookies = [] }: Outcome,
-  note: string | null = null,
+  note: string | null = null
 ): Promise<ShownPage> {
-  const { client, site } = visit;
-  const { t } = site;
-  const { userLoggedIn: isSignedIn } = await client.get("/nonce");
-  const page = { status, template: "cart", title: t("yourCart"), cookies };
-  if (items.length === 0) return { ...page, data: { isSignedIn, note, lines: [] } };
-  const { quote, wish, couponError, address, methods, isPickup } = await quoteOf(
-    visit,
-    items,
-    form,
-    checked,
-  );
-  const lines = linesOf(visit, quote);
-  const wrong = [...Object.keys(refused), ...(couponError === null ? [] : ["couponCode"])];
-  const invalidId = quote.problems.find(({ code }) => code === "vat_id_invalid")?.message;
+  const { client, site } = visit
+  const { t } = site
+  const { userLoggedIn: isSignedIn } = await client.get('/nonce')
+  const page = { status, template: 'cart', title: t('yourCart'), cookies }
+  if (items.length === 0) return { ...page, data: { isSignedIn, note, lines: [] } }
+  const { quote, wish, couponError, address, methods, isPickup } = await quoteOf(visit, items, form, checked)
+  const lines = linesOf(visit, quote)
+  const wrong = [...Object.keys(refused), ...(couponError === null ? [] : ['couponCode'])]
+  const invalidId = quote.problems.find(({ code }) => code === 'vat_id_invalid')?.message
   return {
     ...page,
     data: {
@@ -294,63 +234,62 @@ async function cartPage(
       refused: {
         ...refused,
         ...(couponError === null ? {} : { couponCode: [couponError] }),
-        ...(invalidId === undefined ? {} : { vatId: [invalidId] }),
+        ...(invalidId === undefined ? {} : { vatId: [invalidId] })
       },
-      focus: form.has("pay") ? (wrong[0] ?? firstWrong(checked)) : null,
+      focus: form.has('pay') ? (wrong[0] ?? firstWrong(checked)) : null,
       accepted: couponError === null && quote.coupons.length > 0 ? acceptedText(quote, site) : null,
       address: quote.shipping.required ? withPickup(address, methods) : null,
       isPickup,
+      hasPickup: methods.some(({ pickup }) => pickup),
       methods: methodsOf(methods, wish, site),
       strategy: wish.strategy,
       subscribeAgain: wish.subscribeAgain === true,
-      ...site.cart(),
-    },
-  };
+      ...site.cart()
+    }
+  }
 }
 
 function firstWrong(address: AddressForm | undefined): string | null {
-  if (address === undefined) return null;
-  if (address.countryErrors) return "country";
-  return address.rows.flat().find(({ errors }) => errors)?.name ?? null;
+  if (address === undefined) return null
+  if (address.countryErrors) return 'country'
+  return address.rows.flat().find(({ errors }) => errors)?.name ?? null
 }
 
 function acceptedText({ coupons, discount }: Quote, site: Site): string {
-  const code = coupons.map((coupon) => coupon.code.toUpperCase()).join(", ");
-  return site.t("cart.coupon", { code, amount: money(discount, site) });
+  const code = coupons.map((coupon) => coupon.code.toUpperCase()).join(', ')
+  return site.t('cart.coupon', { code, amount: money(discount, site) })
 }
 
 /** The browser does not insist on an address if the buyer can choose to pick the goods up. */
-function withPickup(form: AddressForm, methods: Quoted["methods"]): AddressForm {
-  if (!methods.some(({ pickup }) => pickup)) return form;
+function withPickup(form: AddressForm, methods: Quoted['methods']): AddressForm {
+  if (!methods.some(({ pickup }) => pickup)) return form
   return {
     ...form,
-    rows: form.rows.map((row) => row.map((field) => ({ ...field, required: false }))),
-  };
+    rows: form.rows.map((row) => row.map((field) => ({ ...field, required: false })))
+  }
 }
 
-function methodsOf(methods: Quoted["methods"], { shippingMethod }: Wish, site: Site) {
+function methodsOf(methods: Quoted['methods'], { shippingMethod }: Wish, site: Site) {
   return methods.map(({ id, name, amount, estimate }) => {
-    const price = amount === 0 ? site.t("cart.shippingFree") : money(amount, site);
+    const price = amount === 0 ? site.t('cart.shippingFree') : money(amount, site)
     return {
       id,
       name,
       hint: estimate === null ? price : `${price}, ${estimate}`,
-      isChosen: id === shippingMethod,
-    };
-  });
+      isChosen: id === shippingMethod
+    }
+  })
 }
 
-type Line = ReturnType<typeof linesOf>[number];
+type Line = ReturnType<typeof linesOf>[number]
 
 /** The lines with what is wrong with them, and what solves it; some problems are only solved by removing the line. */
 function linesOf({ site, cookie }: Visit, { lines, problems }: Quote) {
   return lines.map((line, index) => {
-    const item = nameOf(line);
-    const name = line.name ?? site.t("noLongerSold");
-    const slug = slugOf(cookie, line.productId);
-    const own = problems.filter(
-      ({ path }) => path.startsWith(`items.${index}.`) || path === `items.${index}`,
-    );
+    const item = nameOf(line)
+    const name = line.name ?? site.t('noLongerSold')
+    const slug = slugOf(cookie, line.productId)
+    const own = problems.filter(({ path }) => path.startsWith(`items.${index}.`) || path === `items.${index}`)
     return {
       item,
       name,
@@ -358,47 +297,40 @@ function linesOf({ site, cookie }: Visit, { lines, problems }: Quote) {
       quantity: line.quantity,
       price: money((line.unitPrice ?? 0) * line.quantity, site),
       picture: toPicture(line.image, name, site),
-      isOut: own.some(({ code }) => code !== "not_enough"),
+      isOut: own.some(({ code }) => code !== 'not_enough'),
       problems: own.map(({ code, message, left = 0 }) => ({
         message,
-        left: code === "not_enough" && left > 0 ? left : null,
-        choose: code === "choose_variation" && slug !== undefined ? `/products/${slug}` : null,
-        isSubscribed: code === "already_subscribed",
-      })),
-    };
-  });
+        left: code === 'not_enough' && left > 0 ? left : null,
+        choose: code === 'choose_variation' && slug !== undefined ? `/products/${slug}` : null,
+        isSubscribed: code === 'already_subscribed'
+      }))
+    }
+  })
 }
 
 /** The problems that belong to no line and no field. The form itself asks for the address. */
-function newsOf({ problems }: Quote, lines: readonly Line[], t: Site["t"]): string[] {
-  const count = lines.filter((line) => line.problems.length > 0).length;
+function newsOf({ problems }: Quote, lines: readonly Line[], t: Site['t']): string[] {
+  const count = lines.filter((line) => line.problems.length > 0).length
   const general = problems.filter(
-    ({ path, code }) => !/^(items\.|coupon|customer)/.test(path) && code !== "address_needed",
-  );
-  return [
-    ...(count === 0 ? [] : [t("cart.attention", { count })]),
-    ...general.map(({ message }) => message),
-  ];
+    ({ path, code }) => !/^(items\.|coupon|customer)/.test(path) && code !== 'address_needed'
+  )
+  return [...(count === 0 ? [] : [t('cart.attention', { count })]), ...general.map(({ message }) => message)]
 }
 
 function sumsOf({ subtotal, discount, shipping, tax, total }: Quote, site: Site) {
-  const { t } = site;
+  const { t } = site
   const taxes = tax.lines.map((line) => ({
-    name: "tax",
+    name: 'tax',
     label: taxLabel({ ...line, included: tax.included }, site),
-    value: line.amount,
-  }));
+    value: line.amount
+  }))
   const sums = [
-    ...(subtotal === total
-      ? []
-      : [{ name: "subtotal", label: t("sum.subtotal"), value: subtotal }]),
-    ...(discount === 0 ? [] : [{ name: "discount", label: t("sum.discount"), value: -discount }]),
-    ...(shipping.amount === 0
-      ? []
-      : [{ name: "shipping", label: t("sum.shipping"), value: shipping.amount }]),
+    ...(subtotal === total ? [] : [{ name: 'subtotal', label: t('sum.subtotal'), value: subtotal }]),
+    ...(discount === 0 ? [] : [{ name: 'discount', label: t('sum.discount'), value: -discount }]),
+    ...(shipping.amount === 0 ? [] : [{ name: 'shipping', label: t('sum.shipping'), value: shipping.amount }]),
     ...(tax.included ? [] : taxes),
-    { name: "total", label: t("sum.total"), value: total },
-    ...(tax.included ? taxes : []),
-  ];
-  return sums.map(({ value, ...sum }) => ({ ...sum, amount: money(value, site) }));
+    { name: 'total', label: t('sum.total'), value: total },
+    ...(tax.included ? taxes : [])
+  ]
+  return sums.map(({ value, ...sum }) => ({ ...sum, amount: money(value, site) }))
 }
