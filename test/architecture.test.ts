@@ -155,7 +155,7 @@ describe('the sources', () => {
         (target) => `${path} imports ${target}`
       )
     )
-    expect([scripts.length > 5, foreign]).toEqual([true, []])
+    expect([scripts.length > 3, foreign]).toEqual([true, []])
   })
 })
 
