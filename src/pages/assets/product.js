@@ -47,7 +47,7 @@ function showPicture({ picture }) {
 async function add(event) {
   event.preventDefault()
   const body = new URLSearchParams({ stay: '1' })
-  for (const [name, value] of new FormData(form)) body.set(name, String(value))
+  for (const [name, value] of new FormData(form)) if (typeof value === 'string') body.set(name, value)
   const response = await fetch(form.action, { method: 'POST', body }).catch(() => undefined)
   if (response === undefined) {
     form.submit()
