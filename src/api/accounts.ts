@@ -50,7 +50,7 @@ import {
   resendEmailChange,
   withdrawEmailChange
 } from '../shop/accounts/pending-email-change.ts'
-import { addressParts } from '../shop/checkout/address-input.ts'
+import { addressParts } from '../shop/checkout/input.ts'
 import { changeOwnAddress } from '../shop/customers/own-address.ts'
 
 export const accountRoutes = [

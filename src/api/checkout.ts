@@ -7,7 +7,7 @@ import { serializeCookie, cookieValues, ownCookie, ownCookieName } from '../plat
 import { jsonResponse } from '../platform/http/answers.ts'
 import { headerValues, rawPath, rawTarget } from '../platform/http/request.ts'
 import { describeError } from '../platform/log.ts'
-import { assertCheckoutOpen, createSession } from '../shop/checkout/create-session.ts'
+import { assertCheckoutOpen, createSession } from '../shop/checkout/checkout.ts'
 import {
   claimKey,
   conflict,
@@ -26,7 +26,7 @@ import { checkoutData } from './answers/store.ts'
 import { forEveryone, route } from './route.ts'
 import type { Call } from './route.ts'
 import type { Holder } from '../shop/orders/holds.ts'
-import { quoteCart } from '../shop/checkout/quote-cart.ts'
+import { quoteCart } from '../shop/checkout/quote.ts'
 import { quoteData } from './answers/quote.ts'
 import { paymentConfig } from '../shop/checkout/payment-config.ts'
 import { paymentConfigData } from './answers/payment-config.ts'

@@ -1,12 +1,16 @@
 import { z } from 'zod'
 import { queryInteger } from '../platform/http/validation.ts'
-import { getOwnOrder, listOwnOrders } from '../shop/checkout/own-order.ts'
+import {
+  getOwnOrder,
+  listOwnOrders,
+  cancelByBuyer,
+  getBuyerOrder,
+  endGuestSubscription
+} from '../shop/checkout/buyer-order.ts'
 import { pathId } from './answers/fields.ts'
 import { ordersData, ownOrderData, buyerOrderData } from './answers/store.ts'
 import { forUsers, route } from './route.ts'
 import type { Route, Call, Reply } from './route.ts'
-import { cancelByBuyer, getBuyerOrder } from '../shop/checkout/buyer-order.ts'
-import { endGuestSubscription } from '../shop/checkout/guest-subscription.ts'
 
 export const orderRoutes: Route[] = [
   route({

@@ -1,7 +1,7 @@
 import type { Db } from '../platform/db/database.ts'
 import { countryName } from '../platform/postal/countries.ts'
 import type { PostalLanguage } from '../platform/postal/texts.ts'
-import { shipToCountries } from '../shop/checkout/ship-to.ts'
+import { shipToCountries } from '../shop/checkout/shipping.ts'
 
 export type Country = { code: string; name: string }
 

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { takePagePoint } from '../shop/checkout/checkout-limits.ts'
+import { takePagePoint } from '../shop/checkout/limits.ts'
 import { documentsOf, getDocument } from '../shop/invoices/find.ts'
 import { invoicePdf } from '../shop/invoices/pdf.ts'
 import type { InvoiceRow } from '../shop/invoices/find.ts'

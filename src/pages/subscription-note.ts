@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { findRenewed } from '../shop/benefits/records.ts'
-import { guestSubscriptionOf } from '../shop/checkout/guest-subscription.ts'
+import { guestSubscriptionOf } from '../shop/checkout/buyer-order.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
 import { dayFormat } from './day-format.ts'
 import { isOpen as hasStorefront } from './storefront-settings.ts'

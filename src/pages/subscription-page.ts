@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { endGuestSubscription, guestSubscriptionOf } from '../shop/checkout/guest-subscription.ts'
+import { endGuestSubscription, guestSubscriptionOf } from '../shop/checkout/buyer-order.ts'
 import { getOrderByPublicToken } from '../shop/orders/find.ts'
 import { donePath, orderPage } from './order-page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'

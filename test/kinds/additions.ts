@@ -90,7 +90,7 @@ export const additions: readonly Edit[] = [
     text: `  payment_link: { attemptKind: 'checkout_session', takesToken: false },\n  token_handoff: {`
   },
   {
-    path: 'src/shop/checkout/choose-payment.ts',
+    path: 'src/shop/checkout/order-form.ts',
     instead: '  manual: {',
     text: '  cash: { isOffered: () => true, start: payByHand },\n  manual: {'
   },

@@ -26,7 +26,7 @@ import type { Answer } from '../terminal/output.ts'
 import { table, timeText } from '../terminal/table.ts'
 import { whileShowing } from '../terminal/output.ts'
 import { addCommand, confirmOrRefuse, readPassword, runs } from '../run.ts'
-import { addressParts } from '../../shop/checkout/address-input.ts'
+import { addressParts } from '../../shop/checkout/input.ts'
 import { setAddress, setEmail, setName } from '../../shop/customers/correct-account.ts'
 
 type SureOptions = { yes?: boolean }

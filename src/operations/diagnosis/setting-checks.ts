@@ -1,7 +1,7 @@
 import type { App } from '../../app.ts'
 import { hasInvoices } from '../../shop/invoices/find.ts'
 import { listModules, setting } from '../../shop/settings/settings.ts'
-import { shipToCountries } from '../../shop/checkout/ship-to.ts'
+import { shipToCountries } from '../../shop/checkout/shipping.ts'
 import { methodsOfCountry, zoneCountries } from '../../shop/shipping/zones.ts'
 import { ok, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'

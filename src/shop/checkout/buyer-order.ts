@@ -3,23 +3,32 @@ import type { Db } from '../../platform/db/database.ts'
 import { lineImage } from '../catalog/public/image.ts'
 import type { Image } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
-import { getOrderByPublicToken, itemsOf } from '../orders/find.ts'
-import { findOrderView, maskedEmail, toTotals, invoiceUrl, payUrl } from '../orders/view.ts'
+import { getOrderByPublicToken, itemsOf, findOrder } from '../orders/find.ts'
+import { findOrderView, maskedEmail, toTotals, invoiceUrl, payUrl, listOrders, invoiceUrls } from '../orders/view.ts'
 import { taxesOfOrder, toTaxes } from '../orders/totals.ts'
 import type { TaxView } from '../orders/totals.ts'
 import type { OrderRow } from '../orders/find.ts'
 import type { ChosenMethod } from '../shipping/input.ts'
 import { mayMove } from '../orders/states.ts'
-import type { OrderTotals, OrderView } from '../orders/view.ts'
+import type { OrderTotals, OrderView, Page } from '../orders/view.ts'
 import { cancelUnpaidOrder } from '../payments/end-hold.ts'
 import { startDeadline } from '../payments/deadline.ts'
 import { listShipments } from '../shipments/find.ts'
 import type { ShipmentView } from '../shipments/find.ts'
 import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 import type { BuyerStatus } from './buyer-status.ts'
-import { takePagePoint } from './checkout-limits.ts'
-import { guestSubscriptionOf } from './guest-subscription.ts'
-import type { GuestSubscription } from './guest-subscription.ts'
+import { takePagePoint } from './limits.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
+import { toMajor } from '../../platform/money.ts'
+import type { ProductType } from '../catalog/product-types.ts'
+import type { Address } from '../orders/address.ts'
+import { isModuleOn } from '../settings/settings.ts'
+import { toIso } from '../../platform/iso-time.ts'
+import { findRenewed } from '../benefits/records.ts'
+import type { GatewaySubscriptionRow } from '../benefits/rows.ts'
+import { findPayingAttempt } from '../payments/attempts.ts'
+import { endWithPeriod } from '../payments/end-with-period.ts'
+import { findGatewayOf } from '../payments/gateway.ts'
 
 /** A buyer waits for the answer. If the gateway is slower, the order stays. */
 const longestWaitMs = 8_000
@@ -119,4 +128,148 @@ export function canCancel({ status, paidAt }: OrderRow, buyerStatus: BuyerStatus
 function notCancellable(): AppError {
   const message = 'The order is paid, or its payment is being decided, so it cannot be cancelled. Read it again.'
   return new AppError('CONFLICT', message)
+}
+
+/** A line with its product, so that a site can link the product and order it again. */
+type OwnLine = {
+  productId: number
+  variationId: number | null
+  /** Null if the product is not published any more. */
+  productSlug: string | null
+  sku: string | null
+  type: ProductType
+  name: string
+  quantity: number
+  /** Before discounts. */
+  unitPrice: number
+  total: number
+}
+
+/** An order as its customer sees it. */
+export type OwnOrder = Omit<BuyerOrder, 'order'> & {
+  order: BuyerOrder['order'] & {
+    orderToken: string
+    lines: OwnLine[]
+    billingAddress: Address | null
+    shippingAddress: Address | null
+  }
+}
+
+type Listed = ReturnType<typeof listOrders>
+/** A page of a customer's orders, each with the address of its invoice. */
+export type OwnOrders = Omit<Listed, 'orders'> & { orders: (OrderView & { invoiceUrl: string | null })[] }
+
+type StoredLine = Omit<OwnLine, 'unitPrice' | 'total'> & { unitPriceMinor: number; totalMinor: number }
+
+const linesOf = rawStatement<[number], StoredLine>(
+  `SELECT i.product_id AS productId, i.variation_id AS variationId, i.type, i.name, i.quantity,
+          coalesce(i.sku, p.sku) AS sku,
+          CASE WHEN p.published THEN p.slug END AS productSlug,
+          i.unit_price_minor AS unitPriceMinor, i.total_minor AS totalMinor
+     FROM order_items i JOIN products p ON p.id = i.product_id
+    WHERE i.order_id = +? ORDER BY i.id`
+)
+
+/** One page of a customer's orders, newest first. */
+export function listOwnOrders(shop: ShopContext, userId: number, page: Page): OwnOrders {
+  const { orders, pagination } = listOrders(shop.db, userId, page)
+  const urls = invoiceUrls(
+    shop,
+    orders.map(({ id }) => id)
+  )
+  return { orders: orders.map((order) => ({ ...order, invoiceUrl: urls.get(order.id) ?? null })), pagination }
+}
+
+/**
+ * An order of a logged-in customer and what they can do with it.
+ *
+ * @throws AppError NOT_FOUND, also for an order of another person and while the module commerce is off
+ */
+export function getOwnOrder(shop: ShopContext, userId: number, orderId: number, now: number): OwnOrder {
+  const order = isModuleOn(shop.db, 'commerce') ? findOrder(shop.db, orderId) : undefined
+  if (order?.userId !== userId) throw new AppError('NOT_FOUND', 'You have no order with this number.')
+  return toOwnOrder(shop, order, now)
+}
+
+/** An order as its customer sees it, and what they can do with it. */
+export function toOwnOrder(shop: ShopContext, order: OrderRow, now: number): OwnOrder {
+  const { order: shown, ...options } = toBuyerOrder(shop, order, now)
+  return {
+    order: {
+      ...shown,
+      email: order.email,
+      orderToken: order.publicToken,
+      lines: toLines(shop.db, order),
+      billingAddress: order.billingAddress,
+      shippingAddress: order.shippingAddress
+    },
+    ...options
+  }
+}
+
+function toLines(db: Db, { id, currency }: OrderRow): OwnLine[] {
+  return linesOf(db)
+    .all(id)
+    .map(({ unitPriceMinor, totalMinor, ...line }) => ({
+      ...line,
+      unitPrice: toMajor(unitPriceMinor, currency),
+      total: toMajor(totalMinor, currency)
+    }))
+}
+
+/** The subscription of an order without an account, as everyone with the order's link sees it. */
+export type GuestSubscription = {
+  /** The end of the period that is paid. */
+  currentPeriodEnd: string
+  cancelAtPeriodEnd: boolean
+  /** Null when no other period will be charged. */
+  nextPaymentAt: string | null
+  canCancel: boolean
+}
+
+/**
+ * The subscription that the gateway renews for an order, or for the first order of a renewal. Subscriptions that were
+ * bought in one checkout are billed together, so there is at most one. Null without one, and for the order of an account:
+ * its holder has it in the list of their subscriptions.
+ */
+export function guestSubscriptionOf(shop: ShopContext, order: OrderRow): GuestSubscription | null {
+  const row = findGuestRow(shop.db, order)
+  if (row === undefined) return null
+  const { currentPeriodEnd, cancelAtPeriodEnd, orderId } = row
+  const renews = willRenew(row)
+  const attempt = renews ? findPayingAttempt(shop.db, orderId) : undefined
+  return {
+    currentPeriodEnd: toIso(currentPeriodEnd),
+    cancelAtPeriodEnd,
+    nextPaymentAt: renews ? toIso(currentPeriodEnd) : null,
+    canCancel: attempt !== undefined && findGatewayOf(shop, attempt) !== undefined
+  }
+}
+
+/**
+ * Ends the subscription of a guest's order with the period that is paid. The token of the order, or of a renewal, is the
+ * proof: it is in the emails to the buyer. Repeated, it changes nothing.
+ *
+ * @throws AppError NOT_FOUND; CONFLICT for an order that has no such subscription; RATE_LIMITED (checkout_ip);
+ *   DEPENDENCY_UNAVAILABLE when the gateway did not confirm: nothing is stored then
+ */
+export async function endGuestSubscription(
+  shop: ShopContext,
+  orderToken: string,
+  { addressKey }: { addressKey: string }
+): Promise<void> {
+  const row = findGuestRow(shop.db, getOrderByPublicToken(shop.db, orderToken))
+  if (row === undefined)
+    throw new AppError('CONFLICT', 'This order has no subscription, or its subscription belongs to an account.')
+  if (!willRenew(row)) return
+  await takePagePoint(shop, addressKey)
+  await endWithPeriod(shop, row, 'buyer')
+}
+
+function findGuestRow(db: Db, { id, renewalOf, userId }: OrderRow): GatewaySubscriptionRow | undefined {
+  return userId === null ? findRenewed(db, renewalOf ?? id) : undefined
+}
+
+function willRenew({ endedAt, cancelAtPeriodEnd }: GatewaySubscriptionRow): boolean {
+  return endedAt === null && !cancelAtPeriodEnd
 }

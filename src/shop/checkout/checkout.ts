@@ -1,6 +1,6 @@
-import { validationFailed } from '../../errors.ts'
+import { validationFailed, AppError } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Tx, Db } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { NewUser } from '../accounts/create-user.ts'
 import type { UserRow } from '../accounts/rows.ts'
@@ -9,30 +9,35 @@ import { insertOrder } from '../orders/create-order.ts'
 import { getOrder } from '../orders/find.ts'
 import { recordHolder } from '../orders/holds.ts'
 import type { Holder } from '../orders/holds.ts'
-import type { NewOrder } from '../orders/create-order.ts'
+import type { NewOrder, NewAttribution } from '../orders/create-order.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { defaultStrategy, strategies, takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
 import { attemptsOf, createAttempt } from '../payments/attempts.ts'
 import { payNothing } from '../payments/pay-nothing.ts'
 import type { AttemptRow } from '../payments/rows.ts'
-import { setting } from '../settings/settings.ts'
-import { decideAttribution } from './attribution.ts'
+import { setting, isModuleOn } from '../settings/settings.ts'
 import { sentCodes } from './cart.ts'
 import { cartKeyOf, findContinued, ifReleased, replacedOrders } from './earlier-orders.ts'
-import { assertMayHold, releaseOrders } from './held-orders.ts'
+import { assertMayHold, releaseOrders, releaseOldestOrders } from './held-orders.ts'
 import { linkOrder } from './idempotency.ts'
-import { assertOffered, offersChoice } from './offered-strategies.ts'
-import { assertSellable, paymentRefusals, saleRefusals } from './sale-refusals.ts'
+import { assertOffered, offersChoice } from './payment-config.ts'
+import { assertSellable, paymentRefusals, saleRefusals } from './refusals.ts'
 import { emailOf, emailRefusals, saleOf, vatIdOf } from './sale.ts'
 import type { Claim } from './idempotency.ts'
 import type { CheckoutBody, CheckoutQuery } from './input.ts'
-import { evaluateCodes } from './evaluate-codes.ts'
-import type { Evaluate } from './evaluate-codes.ts'
-import { lacksAddress } from './ship-to.ts'
-import { toChosenShipping } from './shipping-choice.ts'
+import { evaluateCodes, takeCheckoutPoint, runCardCheckout } from './limits.ts'
+import type { Evaluate } from './limits.ts'
+import { lacksAddress, toChosenShipping } from './shipping.ts'
 import { makeAccount, prepareAccount, readAccountRequest } from './new-account.ts'
-import { takeCheckoutPoint } from './checkout-limits.ts'
+import { payPlaced } from './pay.ts'
+import { payAgain } from './resume.ts'
+import type { Resumed } from './resume.ts'
+import { findUserById } from '../accounts/find.ts'
+import { isPlusAddressOf, isSelfReferral } from '../affiliates/credit.ts'
+import type { Buyer } from '../affiliates/credit.ts'
+import { findAffiliateByRef } from '../affiliates/find.ts'
+import type { AffiliateRow } from '../affiliates/find.ts'
 
 /** The parsed body and query of a checkout request. */
 export type CheckoutInput = { body: CheckoutBody; query: CheckoutQuery }
@@ -219,4 +224,162 @@ function addressOf(sent: CheckoutBody['billingAddress']): NewOrder['billingAddre
 /** The fields that are not empty. */
 function present<T extends Record<string, string | null | undefined>>(fields: T): { [K in keyof T]?: string } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value)) as { [K in keyof T]?: string }
+}
+
+/**
+ * Places an order and starts its payment. An order that an earlier request under the same idempotency key left unpaid
+ * (`resumes`), or that the same buyer placed for the same cart, is paid instead of a new one, unless it can no longer be
+ * paid. The buyer's oldest unpaid orders beyond the limit are cancelled.
+ *
+ * @throws AppError as `placeOrder`, `payPlaced` and `payAgain`
+ */
+export function createSession(
+  shop: ShopContext,
+  input: CheckoutInput,
+  caller: CheckoutCaller & { resumes: number | undefined },
+  now: number
+): Promise<Resumed> {
+  const { body } = input
+  const { buyer } = caller.holder
+  const checkOut = async (): Promise<Resumed> => {
+    const earlier = caller.resumes ?? findSameSale(shop, input, caller, now)
+    const resumed = earlier === undefined ? undefined : await payAgain(shop, earlier, body, caller)
+    if (resumed !== undefined) return resumed
+    const placed = await placeOrder(shop, input, caller, now)
+    const result = await payPlaced(shop, placed, body, caller)
+    await releaseOldestOrders(shop, buyer)
+    return { order: placed.order, result }
+  }
+  return runCardCheckout(shop, caller.addressKey, body.strategy, () => inBuyersTurn(buyer, checkOut))
+}
+
+/**
+ * The buyer's unpaid order for the same cart; undefined if a new one is needed. A payment by token has no page that shows
+ * the total, so it continues an order only if the cart still costs the same.
+ */
+function findSameSale(
+  shop: ShopContext,
+  input: CheckoutInput,
+  { user, holder }: CheckoutCaller,
+  now: number
+): number | undefined {
+  const found = findContinued(shop.db, holder, cartKeyOf(shop, input), now)
+  if (found === undefined) return undefined
+  const { strategy, totalMinor, currency } = getOrder(shop.db, found)
+  if (!takesToken(strategy)) return found
+  const buyer = { userId: user?.id ?? null, email: emailOf(input.body, user), holder }
+  const sale = saleOf(shop.db, input.body, buyer, now)
+  return sale.totals.totalMinor === totalMinor && sale.currency === currency ? found : undefined
+}
+
+/**
+ * Checks that the shop sells at the moment, and to this client.
+ *
+ * @throws AppError CHECKOUT_DISABLED, NOT_AUTHENTICATED for a guest when only customers may buy
+ */
+export function assertCheckoutOpen({ db }: Pick<ShopContext, 'db'>, user: UserRow | null): void {
+  if (!setting(db, 'checkout.enabled') || !isModuleOn(db, 'commerce')) {
+    throw new AppError('CHECKOUT_DISABLED', 'Nothing can be bought at the moment.')
+  }
+  if (user === null && !setting(db, 'checkout.guest')) {
+    throw new AppError('NOT_AUTHENTICATED', 'Please log in before you buy.')
+  }
+}
+
+/** A checkout that asks a slow gateway does not hold up the buyer's next one for longer. */
+const longestWaitMs = 10_000
+
+/** The last checkout of each buyer that has one running. */
+const running = new Map<string, Promise<void>>()
+
+/**
+ * Runs the checkouts of one buyer one after the other. A checkout replaces the buyer's earlier unpaid orders, so it must see
+ * the order of a request that arrived at the same time, such as from a second tab. Otherwise that order would make the
+ * same cart sold out. Another server process on the same database does not wait: there, only the same cart is recognised.
+ */
+export async function inBuyersTurn<T>(buyer: string, checkout: () => Promise<T>): Promise<T> {
+  const before = running.get(buyer)
+  const work = before === undefined ? checkout() : atMost(longestWaitMs, before).then(checkout)
+  const end = work.then(ignore, ignore)
+  running.set(buyer, end)
+  try {
+    return await work
+  } finally {
+    if (running.get(buyer) === end) running.delete(buyer)
+  }
+}
+
+function atMost(ms: number, work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    void work.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+function ignore(): void {}
+
+/**
+ * Decides an order's attribution from the checkout's query parameters alone (docs/interface.md 4.7, rules 3 to 8). A ref
+ * that counts takes precedence, then any valid utm value, then typein. Valid utm values are always stored as marketing
+ * values. The reason why a ref counts or not is stored for `orders explain`.
+ */
+export function decideAttribution(db: Db, query: CheckoutQuery, buyer: Buyer): NewAttribution {
+  const { outcome, affiliate, note } = evaluateRef(db, query.ref, buyer)
+  const utm = {
+    source: query.utm_source,
+    medium: query.utm_medium,
+    campaign: query.utm_campaign,
+    content: query.utm_content
+  }
+  const common = {
+    marketingUtmSource: utm.source,
+    marketingUtmMedium: utm.medium,
+    marketingUtmCampaign: utm.campaign,
+    marketingUtmContent: utm.content,
+    refSent: query.ref,
+    refOutcome: outcome
+  }
+  if (affiliate !== null) {
+    return {
+      ...common,
+      sourceType: 'referral',
+      utmSource: `affiliate:${affiliate.code}`,
+      utmMedium: 'affiliate',
+      utmCampaign: query.campaign,
+      utmContent: null,
+      credit: { affiliate, campaign: query.campaign, ...(note === undefined ? {} : { note }) }
+    }
+  }
+  return {
+    ...common,
+    sourceType: Object.values(utm).some((value) => value !== null) ? 'utm' : 'typein',
+    utmSource: utm.source,
+    utmMedium: utm.medium,
+    utmCampaign: utm.campaign,
+    utmContent: utm.content,
+    credit: null
+  }
+}
+
+type Evaluation = {
+  outcome: NewAttribution['refOutcome']
+  affiliate: AffiliateRow | null
+  /** Shown to the operator with a credited affiliate. */
+  note?: 'plus_address'
+}
+
+function evaluateRef(db: Db, ref: string | null, buyer: Buyer): Evaluation {
+  if (ref === null) return { outcome: 'none', affiliate: null }
+  if (!isModuleOn(db, 'affiliates')) return { outcome: 'module_off', affiliate: null }
+  const affiliate = findAffiliateByRef(db, ref)
+  if (affiliate === undefined) return { outcome: 'unknown', affiliate: null }
+  if (affiliate.status !== 'active') return { outcome: 'not_active', affiliate: null }
+  const owner = findUserById(db, affiliate.userId)
+  if (owner === undefined || owner.status !== 'active') return { outcome: 'not_active', affiliate: null }
+  if (isSelfReferral(affiliate, owner, buyer)) return { outcome: 'self', affiliate: null }
+  if (isPlusAddressOf(owner, buyer.emails)) return { outcome: 'credited', affiliate, note: 'plus_address' }
+  return { outcome: 'credited', affiliate }
 }

@@ -1,9 +1,10 @@
 import { currencyDecimals } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
-import { strategyNames } from '../orders/strategies.ts'
+import { strategyNames, takesToken } from '../orders/strategies.ts'
 import { isReady } from '../payments/gateway.ts'
 import { setting } from '../settings/settings.ts'
-import { unofferedReason } from './offered-strategies.ts'
+import { AppError } from '../../errors.ts'
+import type { Strategy } from '../orders/strategies.ts'
 
 /** The ways to pay, and what a payment form on the site's own page needs. Contains nothing secret. */
 export function paymentConfig(shop: Pick<ShopContext, 'cards' | 'config' | 'db'>) {
@@ -23,4 +24,32 @@ export function paymentConfig(shop: Pick<ShopContext, 'cards' | 'config' | 'db'>
     currency,
     currencyDecimals: currencyDecimals(currency)
   }
+}
+
+type Payments = Pick<ShopContext, 'cards' | 'config'>
+
+/** Whether the buyer chooses a payment method on Shopstead's own page. */
+export function offersChoice({ config }: Pick<Payments, 'config'>, strategy: Strategy): boolean {
+  return !takesToken(strategy) && config.payments.includes('manual')
+}
+
+/** Why the shop cannot take payments by this strategy at the moment; undefined when it can. */
+export function unofferedReason(
+  shop: Payments,
+  strategy: Strategy
+): 'CHECKOUT_NOT_IMPLEMENTED' | 'CHECKOUT_GATEWAY_NOT_CONFIGURED' | undefined {
+  if (takesToken(strategy) && shop.cards === null) return 'CHECKOUT_NOT_IMPLEMENTED'
+  return offersChoice(shop, strategy) || isReady(shop.cards) ? undefined : 'CHECKOUT_GATEWAY_NOT_CONFIGURED'
+}
+
+/** The messages of `unofferedReason`. */
+export const unofferedMessages = {
+  CHECKOUT_NOT_IMPLEMENTED: 'This shop does not accept card payments, so token_handoff is not available.',
+  CHECKOUT_GATEWAY_NOT_CONFIGURED: 'Card payments are not set up yet.'
+} as const
+
+/** @throws AppError CHECKOUT_NOT_IMPLEMENTED, CHECKOUT_GATEWAY_NOT_CONFIGURED */
+export function assertOffered(shop: Payments, strategy: Strategy): void {
+  const reason = unofferedReason(shop, strategy)
+  if (reason !== undefined) throw new AppError(reason, unofferedMessages[reason])
 }

@@ -10,14 +10,13 @@ import { payUrl, statusUrl } from '../orders/view.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { defaultStrategy } from '../orders/strategies.ts'
 import { payNothing } from '../payments/pay-nothing.ts'
-import { decideAttribution } from './attribution.ts'
-import { draftOf } from './checkout.ts'
+import { decideAttribution, draftOf } from './checkout.ts'
 import { checkoutQuery } from './input.ts'
 import type { CheckoutBody } from './input.ts'
-import { assertOffered } from './offered-strategies.ts'
-import { assertSellable, paymentRefusals, saleRefusals } from './sale-refusals.ts'
+import { assertOffered } from './payment-config.ts'
+import { assertSellable, paymentRefusals, saleRefusals } from './refusals.ts'
 import { saleOf } from './sale.ts'
-import { toChosenShipping } from './shipping-choice.ts'
+import { toChosenShipping } from './shipping.ts'
 
 export type PhoneOrder = {
   /** Without an email of its own. */

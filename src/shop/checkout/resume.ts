@@ -15,7 +15,7 @@ import type { Claim } from './idempotency.ts'
 import type { CheckoutBody } from './input.ts'
 import { payPlaced } from './pay.ts'
 import type { HandoffResult, RedirectResult } from './pay.ts'
-import { takeCheckoutPoint } from './checkout-limits.ts'
+import { takeCheckoutPoint } from './limits.ts'
 
 /** A second payment starts only if the first one failed within this time, so that the checkout still ends in time. */
 const secondTryWithinMs = 5_000

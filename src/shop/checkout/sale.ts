@@ -14,9 +14,9 @@ import { setting } from '../settings/settings.ts'
 import { evaluateCart, sentCodes } from './cart.ts'
 import type { EvaluatedCart } from './cart.ts'
 import type { QuoteBody } from './input.ts'
+import { shippingChoice } from './shipping.ts'
+import type { ShippingChoice, ShippingRequest } from './shipping.ts'
 import { findPickup } from '../shipping/zones.ts'
-import { shippingChoice } from './shipping-choice.ts'
-import type { ShippingChoice, ShippingRequest } from './shipping-choice.ts'
 
 /** A cart that a buyer wants to buy, for checkout and quotes alike. */
 export type Sale = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decideAttribution } from '../../../src/shop/checkout/attribution.ts'
+import { decideAttribution } from '../../../src/shop/checkout/checkout.ts'
 import type { CheckoutQuery } from '../../../src/shop/checkout/input.ts'
 import { switchModule } from '../../../src/shop/settings/settings.ts'
 import { makeAffiliate, makeUser } from '../orders/support.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runCardCheckout, takeCheckoutPoint } from '../../../src/shop/checkout/checkout-limits.ts'
+import { runCardCheckout, takeCheckoutPoint } from '../../../src/shop/checkout/limits.ts'
 import { countFailure } from '../../../src/shop/limits/points.ts'
 import type { Bucket } from '../../../src/shop/settings/definitions.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'

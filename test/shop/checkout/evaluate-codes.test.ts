@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { validationFailed } from '../../../src/errors.ts'
 import { writeWhenFree } from '../../../src/platform/db/busy.ts'
-import { evaluateCodes } from '../../../src/shop/checkout/evaluate-codes.ts'
+import { evaluateCodes } from '../../../src/shop/checkout/limits.ts'
 import { CouponsRefused } from '../../../src/shop/orders/problems.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { atOnce, refusal, tally } from '../../support/accounts.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readWebAddress } from '../../../src/shop/checkout/return-url.ts'
+import { readWebAddress } from '../../../src/shop/checkout/input.ts'
 
 describe('an address that a browser is sent to', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { choosePayment } from '../../../src/shop/checkout/choose-payment.ts'
+import { choosePayment } from '../../../src/shop/checkout/order-form.ts'
 import { reconcile } from '../../../src/shop/payments/reconcile.ts'
 import { openTill } from './till.ts'
 import type { Till } from './till.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { choosePayment } from '../../../src/shop/checkout/choose-payment.ts'
+import { choosePayment } from '../../../src/shop/checkout/order-form.ts'
 import { getOrder, historyOf } from '../../../src/shop/orders/find.ts'
 import { attemptsOf } from '../../../src/shop/payments/attempts.ts'
 import { markPaid } from '../../../src/shop/payments/mark-paid.ts'

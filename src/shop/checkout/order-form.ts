@@ -1,7 +1,7 @@
-import { isTooSmallForCard } from './below-minimum.ts'
+import { isTooSmallForCard, belowMinimum, assertKnownBuyer } from './refusals.ts'
 import { AppError, validationFailed } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Tx, Db } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
@@ -18,11 +18,14 @@ import { payNothing } from '../payments/pay-nothing.ts'
 import { callOff } from '../payments/look-up.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import { settleAttempt } from '../payments/settle.ts'
-import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
-import { assertKnownBuyer } from './known-buyer.ts'
-import { chooseShipping } from './order-shipping.ts'
+import { buyerStatusOf, isPayable, openPageOf, canTakeCoupon } from './buyer-status.ts'
+import { chooseShipping, lacksMethod, repriceShipping, lacksAddress } from './shipping.ts'
+import { addCoupon, setVatId } from '../orders/reprice-order.ts'
+import { cartRefused } from '../orders/problems.ts'
+import { evaluateCodes } from './limits.ts'
+import { readVatId } from '../../platform/vat/vat-id.ts'
+import { mayReverseCharge } from '../tax/terms.ts'
 import { findPickup } from '../shipping/zones.ts'
-import { lacksAddress } from './ship-to.ts'
 
 type Method = {
   isOffered: (shop: ShopContext, order: OrderRow) => boolean
@@ -209,4 +212,66 @@ async function closeOtherPages(shop: ShopContext, { id, orderId }: AttemptRow): 
     }
   }
   return areClosed
+}
+
+/**
+ * Applies the code that a buyer typed on the hosted page. If the order then costs nothing, it is paid, unless the buyer
+ * has to say where to ship it. An order that cannot be paid any more stays as it is.
+ *
+ * @throws AppError VALIDATION_FAILED (`coupon`), RATE_LIMITED
+ */
+export async function takeCoupon(shop: ShopContext, orderId: number, code: string, addressKey: string): Promise<void> {
+  await evaluateCodes(shop, addressKey, (evaluate) =>
+    writeWhenFree(shop.db, (tx) => evaluate(() => apply(tx, shop, orderId, code)))
+  )
+}
+
+function apply(tx: Tx, shop: ShopContext, orderId: number, code: string): void {
+  const now = shop.clock.now()
+  const before = getOrder(tx, orderId)
+  if (!isPayable(before, buyerStatusOf(tx, before, now))) return
+  if (!canTakeCoupon(tx, before)) {
+    throw validationFailed({ coupon: ['A payment has started, so the total can no longer change.'] })
+  }
+  const order = repriceShipping(tx, addCoupon(tx, orderId, code, now), now)
+  // The total is not final while the shipping is missing.
+  if (lacksMethod(tx, order)) return
+  if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, order))
+    throw cartRefused([belowMinimum(order, 'coupon')])
+  if (order.totalMinor > 0) return
+  assertKnownBuyer(tx, order, 'coupon')
+  if (lacksAddress(tx, itemsOf(tx, order.id), order)) return
+  payNothing(tx, order, now)
+}
+
+/** Whether the hosted page asks for the VAT id of a business: it can change the tax, and no payment has started. */
+export function takesVatId(db: Db, order: OrderRow): boolean {
+  return mayReverseCharge(db) && canTakeCoupon(db, order)
+}
+
+/** Whether a text is the VAT id that an order has. A text with a mistake is not. */
+export function isVatIdOf(order: OrderRow, text: string): boolean {
+  return readVatId(text)?.id === order.vatId
+}
+
+/**
+ * Stores the VAT id that a buyer typed on the hosted page, or removes it, and computes the taxes again. An order that cannot
+ * be paid any more stays as it is.
+ *
+ * @throws AppError VALIDATION_FAILED (`vatId`)
+ */
+export async function takeVatId(shop: ShopContext, orderId: number, text: string): Promise<void> {
+  const vatId = readVatId(text)?.id ?? null
+  if (vatId === null && text.trim() !== '')
+    throw validationFailed({ vatId: ['Please enter a VAT id with its country code, such as ATU12345675.'] })
+  await writeWhenFree(shop.db, (tx) => {
+    const now = shop.clock.now()
+    const before = getOrder(tx, orderId)
+    if (!isPayable(before, buyerStatusOf(tx, before, now))) return
+    if (!takesVatId(tx, before))
+      throw validationFailed({ vatId: ['A payment has started, so the total can no longer change.'] })
+    const order = repriceShipping(tx, setVatId(tx, before, vatId, now), now)
+    if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, order))
+      throw cartRefused([belowMinimum(order, 'vatId')])
+  })
 }
