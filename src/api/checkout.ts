@@ -72,9 +72,9 @@ export const checkoutRoutes = [
       return idempotent(call, raw, next)
     },
     handler: async (call, input) => {
-      const { shop, addressKey, takeKey = null, resumes } = call
+      const { shop, addressKey, takeKey = null, continues } = call
       const { cookies, ...holder } = readHolder(call)
-      const caller = { user: call.identity?.user ?? null, addressKey, holder, takeKey, resumes }
+      const caller = { user: call.identity?.user ?? null, addressKey, holder, takeKey, continues }
       const { order, result } = await createSession(shop, input, caller, call.now).catch((error: unknown) => {
         throw withCookies(error, cookies)
       })
@@ -119,17 +119,17 @@ async function idempotent(call: Call, raw: Uint8Array, next: (call: Call) => Pro
   const asked = { scope: scopeOf(call), key, ...fingerprintsOf(call, raw) }
   const known = readKey(db, asked, call.now)
   if (known.kind === 'replay') return replay(call, known)
-  const resumes = known.kind === 'resume' ? { resumes: known.orderId } : {}
+  const continues = known.kind === 'continue' ? { continues: known.orderId } : {}
   let held: Claimed | undefined
   const takeKey = async (): Promise<Claim> => {
     held ??= await claimKey(db, asked, call.now)
     // Another request with the key ran since it was read.
-    if (held.kind === 'replay' || (held.kind === 'resume' && held.orderId !== resumes.resumes))
+    if (held.kind === 'replay' || (held.kind === 'continue' && held.orderId !== continues.continues))
       throw conflict('in_progress')
     return held.claim
   }
   try {
-    const response = await next({ ...call, takeKey, ...resumes })
+    const response = await next({ ...call, takeKey, ...continues })
     return held === undefined ? response : await settleKey(call, held, response)
   } finally {
     if (held !== undefined && held.kind !== 'replay') endClaim(held.claim)

@@ -32,7 +32,7 @@ export type Call = {
   /** Writes the Idempotency-Key of this request and holds it until the response. */
   readonly takeKey?: () => Promise<Claim>
   /** The unsettled order of an earlier request with the key. */
-  readonly resumes?: number
+  readonly continues?: number
 }
 
 /** The result of a handler. `meta` replaces or extends the envelope's; null omits it. */

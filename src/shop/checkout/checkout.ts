@@ -7,19 +7,17 @@ import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { insertOrder } from '../orders/create-order.ts'
 import { getOrder } from '../orders/find.ts'
-import { recordHolder } from '../orders/holds.ts'
-import type { Holder } from '../orders/holds.ts'
+import { findContinuedOrder, recordHolder } from '../orders/holds.ts'
 import type { NewOrder, NewAttribution } from '../orders/create-order.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { defaultStrategy, strategies, takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
 import { attemptsOf, createAttempt } from '../payments/attempts.ts'
 import { payNothing } from '../payments/pay-nothing.ts'
-import type { AttemptRow } from '../payments/rows.ts'
 import { setting, isModuleOn } from '../settings/settings.ts'
 import { sentCodes } from './cart.ts'
-import { cartKeyOf, findContinued, ifReleased, replacedOrders } from './earlier-orders.ts'
-import { assertMayHold, releaseOrders, releaseOldestOrders } from './held-orders.ts'
+import { cartKeyOf, payPlaced, continueOrder, continuedOrder } from './continue-order.ts'
+import { ifReleased, replacedOrders, assertMayHold, releaseOrders, releaseOldestOrders } from './held-orders.ts'
 import { linkOrder } from './idempotency.ts'
 import { assertOffered, offersChoice } from './payment-config.ts'
 import { assertSellable, paymentRefusals, saleRefusals } from './refusals.ts'
@@ -30,29 +28,38 @@ import { evaluateCodes, takeCheckoutPoint, runCardCheckout } from './limits.ts'
 import type { Evaluate } from './limits.ts'
 import { lacksAddress, toChosenShipping } from './shipping.ts'
 import { makeAccount, prepareAccount, readAccountRequest } from './new-account.ts'
-import { payPlaced } from './pay.ts'
-import { payAgain } from './resume.ts'
-import type { Resumed } from './resume.ts'
+import type { CheckoutInput, CheckoutCaller, PlacedOrder, ContinuingCaller, StartedPayment } from './continue-order.ts'
 import { findUserById } from '../accounts/find.ts'
 import { isPlusAddressOf, isSelfReferral } from '../affiliates/credit.ts'
 import type { Buyer } from '../affiliates/credit.ts'
 import { findAffiliateByRef } from '../affiliates/find.ts'
 import type { AffiliateRow } from '../affiliates/find.ts'
 
-/** The parsed body and query of a checkout request. */
-export type CheckoutInput = { body: CheckoutBody; query: CheckoutQuery }
-
-/** The client of a checkout. */
-export type CheckoutCaller = {
-  user: UserRow | null
-  addressKey: string
-  holder: Holder
-  /** Stores the Idempotency-Key of the request, after every check that precedes the sale; null without a key. */
-  takeKey: (() => Promise<Claim>) | null
+/**
+ * Continues the buyer's unpaid order (`continuedOrder`), or places a new one, and starts its payment. The buyer's oldest
+ * unpaid orders beyond the limit are cancelled.
+ *
+ * @throws AppError as `placeOrder`, `payPlaced` and `continueOrder`
+ */
+export function createSession(
+  shop: ShopContext,
+  input: CheckoutInput,
+  caller: ContinuingCaller,
+  now: number
+): Promise<StartedPayment> {
+  const { body } = input
+  const { buyer } = caller.holder
+  const checkOut = async (): Promise<StartedPayment> => {
+    const orderId = continuedOrder(shop, input, caller, now)
+    const continued = orderId === undefined ? undefined : await continueOrder(shop, orderId, body, caller)
+    if (continued !== undefined) return continued
+    const placed = await placeOrder(shop, input, caller, now)
+    const result = await payPlaced(shop, placed, body, caller)
+    await releaseOldestOrders(shop, buyer)
+    return { order: placed.order, result }
+  }
+  return runCardCheckout(shop, caller.addressKey, body.strategy, () => inBuyersTurn(buyer, checkOut))
 }
-
-/** A committed order and its payment attempt. The gateway does not know about it yet. */
-export type PlacedOrder = { order: OrderRow; attempt: AttemptRow | null }
 
 /**
  * Creates the order with its payment attempt and the attempt's idempotency keys, and commits them before the gateway is
@@ -79,11 +86,11 @@ export async function placeOrder(
     assertOffered(shop, strategy)
     const cartKey = cartKeyOf(shop, input)
     // The same request, which arrived at the same time, may have made its order by now. It is continued, not replaced.
-    const twin = takesToken(strategy) ? undefined : findContinued(shop.db, caller.holder, cartKey, now)
-    const replaced = twin === undefined ? replacedOrders(shop.db, caller.holder, body) : []
+    const continued = takesToken(strategy) ? undefined : findContinuedOrder(shop.db, caller.holder, cartKey, now)
+    const replaced = continued === undefined ? replacedOrders(shop.db, caller.holder, body) : []
     // A cart that is refused costs no hash, writes no key, replaces no order, and reveals nothing about the email.
     const mayRefuse = accountRequest !== null || caller.takeKey !== null || replaced.length > 0
-    if (twin === undefined && mayRefuse) {
+    if (continued === undefined && mayRefuse) {
       const buyer = { userId: caller.user?.id ?? null, email, holder: caller.holder }
       const check = (): void => {
         const sale = saleOf(shop.db, body, buyer, now)
@@ -115,12 +122,12 @@ type Buying = {
 function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buying, now: number): PlacedOrder {
   const { body, query } = input
   const { caller, claim, email, account, strategy, cartKey } = buying
-  const twin = takesToken(strategy) ? undefined : findContinued(tx, caller.holder, cartKey, now)
+  const continued = takesToken(strategy) ? undefined : findContinuedOrder(tx, caller.holder, cartKey, now)
   // A failed one could not be continued: its stock is gone.
-  if (twin !== undefined && getOrder(tx, twin).status === 'pending') {
+  if (continued !== undefined && getOrder(tx, continued).status === 'pending') {
     // The same request arrived twice at the same time.
-    if (claim !== null) linkOrder(tx, claim, twin)
-    return { order: getOrder(tx, twin), attempt: attemptsOf(tx, twin)[0] ?? null }
+    if (claim !== null) linkOrder(tx, claim, continued)
+    return { order: getOrder(tx, continued), attempt: attemptsOf(tx, continued)[0] ?? null }
   }
   const created = account === null ? null : makeAccount(tx, shop, account, now)
   // The new account does not own the order until its email is verified: anyone can enter an email.
@@ -130,7 +137,7 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   assertMayHold(tx, caller.holder)
   const emails = [email, caller.user?.billingEmail, body.customer?.email, body.billingAddress?.email]
   const attribution = decideAttribution(tx, query, { userId, emails })
-  const fixed = draftOf(shop, body, caller.user, email)
+  const fixed = orderFieldsOf(shop, body, caller.user, email)
   const { lines, coupons } = sale.cart
   const shipping = toChosenShipping(sale.shipping)
   const { currency } = sale
@@ -190,7 +197,7 @@ type FixedPart = Pick<
 >
 
 /** What an order takes from the request and the account, without prices. */
-export function draftOf(
+export function orderFieldsOf(
   shop: Pick<ShopContext, 'db'>,
   body: CheckoutBody,
   user: UserRow | null,
@@ -224,52 +231,6 @@ function addressOf(sent: CheckoutBody['billingAddress']): NewOrder['billingAddre
 /** The fields that are not empty. */
 function present<T extends Record<string, string | null | undefined>>(fields: T): { [K in keyof T]?: string } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value)) as { [K in keyof T]?: string }
-}
-
-/**
- * Places an order and starts its payment. An order that an earlier request under the same idempotency key left unpaid
- * (`resumes`), or that the same buyer placed for the same cart, is paid instead of a new one, unless it can no longer be
- * paid. The buyer's oldest unpaid orders beyond the limit are cancelled.
- *
- * @throws AppError as `placeOrder`, `payPlaced` and `payAgain`
- */
-export function createSession(
-  shop: ShopContext,
-  input: CheckoutInput,
-  caller: CheckoutCaller & { resumes: number | undefined },
-  now: number
-): Promise<Resumed> {
-  const { body } = input
-  const { buyer } = caller.holder
-  const checkOut = async (): Promise<Resumed> => {
-    const earlier = caller.resumes ?? findSameSale(shop, input, caller, now)
-    const resumed = earlier === undefined ? undefined : await payAgain(shop, earlier, body, caller)
-    if (resumed !== undefined) return resumed
-    const placed = await placeOrder(shop, input, caller, now)
-    const result = await payPlaced(shop, placed, body, caller)
-    await releaseOldestOrders(shop, buyer)
-    return { order: placed.order, result }
-  }
-  return runCardCheckout(shop, caller.addressKey, body.strategy, () => inBuyersTurn(buyer, checkOut))
-}
-
-/**
- * The buyer's unpaid order for the same cart; undefined if a new one is needed. A payment by token has no page that shows
- * the total, so it continues an order only if the cart still costs the same.
- */
-function findSameSale(
-  shop: ShopContext,
-  input: CheckoutInput,
-  { user, holder }: CheckoutCaller,
-  now: number
-): number | undefined {
-  const found = findContinued(shop.db, holder, cartKeyOf(shop, input), now)
-  if (found === undefined) return undefined
-  const { strategy, totalMinor, currency } = getOrder(shop.db, found)
-  if (!takesToken(strategy)) return found
-  const buyer = { userId: user?.id ?? null, email: emailOf(input.body, user), holder }
-  const sale = saleOf(shop.db, input.body, buyer, now)
-  return sale.totals.totalMinor === totalMinor && sale.currency === currency ? found : undefined
 }
 
 /**

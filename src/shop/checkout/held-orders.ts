@@ -5,13 +5,27 @@ import type { ShopContext } from '../context.ts'
 import type { NewLine } from '../orders/create-order.ts'
 import { notEnough, refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
-import { countHeldAt, pendingOrdersOf, unitsHeldByGuests, countedStock } from '../orders/holds.ts'
+import {
+  countHeldAt,
+  pendingOrdersOf,
+  unitsHeldByGuests,
+  countedStock,
+  releaseHold,
+  dropHolder
+} from '../orders/holds.ts'
 import type { Holder, CountedStock } from '../orders/holds.ts'
 import { takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
 import { startDeadline } from '../payments/deadline.ts'
 import { cancelUnpaidOrder } from '../payments/end-hold.ts'
 import { setting } from '../settings/settings.ts'
+import { compareKey } from '../../platform/text.ts'
+import { dryRunWhenFree } from '../../platform/db/dry-run.ts'
+import { couponsOf, getOrder, itemsOf } from '../orders/find.ts'
+import { attemptsOf, unanswered } from '../payments/attempts.ts'
+import { isAtTheBank } from '../payments/gateway-state.ts'
+import { sentCodes } from './cart.ts'
+import type { QuoteBody } from './input.ts'
 
 /** Whether the unpaid orders of one client address are as many as they may be. */
 export function holdsTooMuch(db: Db, { addressKey }: Pick<Holder, 'addressKey'>): boolean {
@@ -108,3 +122,55 @@ export async function releaseOrders(shop: ShopContext, orderIds: readonly number
 
 /** The buyer waits for the new order. */
 const longestWaitMs = 8_000
+
+/**
+ * The buyer's unpaid orders that a new order for this cart replaces: those with a product or a coupon of it. Otherwise the
+ * buyer's own order would make the cart sold out, and use up a coupon. A payment that waits for the bank is left, and a card
+ * payment that is being made, or whose outcome is not known.
+ */
+export function replacedOrders(
+  db: Db,
+  { buyer, cookieBuyer }: Pick<Holder, 'buyer' | 'cookieBuyer'>,
+  body: QuoteBody
+): number[] {
+  const buyers = cookieBuyer === null ? [buyer] : [buyer, cookieBuyer]
+  const products = new Set(body.items.map(({ productId }) => productId))
+  const codes = new Set(sentCodes(body).map(({ code }) => compareKey(code)))
+  return buyers
+    .flatMap((each) => pendingOrdersOf(db, each))
+    .filter(
+      (id) =>
+        canBeReplaced(db, id) &&
+        (itemsOf(db, id).some(({ productId }) => products.has(productId)) ||
+          couponsOf(db, id).some(({ code }) => codes.has(compareKey(code))))
+    )
+}
+
+function canBeReplaced(db: Db, orderId: number): boolean {
+  const [newest] = attemptsOf(db, orderId)
+  if (newest !== undefined && isAtTheBank(newest)) return false
+  // The buyer came back from the bank's page without an answer.
+  if (takesToken(getOrder(db, orderId).strategy)) return newest?.gatewayStatus === 'requires_action'
+  // A concurrent request is opening the payment page, and its buyer waits for it.
+  const isBeingOpened = newest?.objectId === null && newest.outcome === null && newest.gatewayStatus !== unanswered
+  return !isBeingOpened
+}
+
+/**
+ * What `work` finds when these orders hold nothing and do not count for the limits on unpaid orders. It must only read:
+ * everything is rolled back.
+ */
+export async function ifReleased<T>(
+  db: Db,
+  orderIds: readonly number[],
+  work: () => T extends PromiseLike<unknown> ? never : T
+): Promise<T> {
+  if (orderIds.length === 0) return work()
+  return dryRunWhenFree<T>(db, (tx) => {
+    for (const id of orderIds) {
+      releaseHold(tx, id)
+      dropHolder(tx, id)
+    }
+    return work()
+  })
+}

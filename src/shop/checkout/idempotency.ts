@@ -41,7 +41,7 @@ export type Claimed =
   | { kind: 'fresh'; claim: Claim }
   | ({ kind: 'replay' } & StoredAnswer)
   /** An order exists under this key, and its client never got the outcome of the payment: that payment is settled first. */
-  | { kind: 'resume'; claim: Claim; orderId: number }
+  | { kind: 'continue'; claim: Claim; orderId: number }
 
 /**
  * Reads the Idempotency-Key header; null without one.
@@ -99,14 +99,14 @@ function takeKey(tx: Tx, asked: Claim, now: number): Claimed {
   }
   const claim = { ...asked, scope: known.scope }
   tx.orm.update(idempotencyKeys).set({ owner: claim.owner, createdAt: now }).where(byKey(claim)).run()
-  return known.kind === 'fresh' ? { kind: 'fresh', claim } : { kind: 'resume', claim, orderId: known.orderId }
+  return known.kind === 'fresh' ? { kind: 'fresh', claim } : { kind: 'continue', claim, orderId: known.orderId }
 }
 
 /** What is stored under a key; `scope` is the scope of its row. */
 export type Known =
   | { kind: 'fresh'; scope: string | null }
   | ({ kind: 'replay' } & StoredAnswer)
-  | { kind: 'resume'; scope: string; orderId: number }
+  | { kind: 'continue'; scope: string; orderId: number }
 
 /**
  * Looks up a key and writes nothing: a request must be valid and within its limits before it writes a key.
@@ -123,7 +123,7 @@ export function readKey(db: Db, asked: Omit<Claim, 'owner'>, now: number): Known
   if (known.state === 'answered') return { kind: 'replay', ...answerOf(known) }
   if (isRunning(known.owner, known.createdAt, now)) throw conflict('in_progress')
   const { scope, orderId } = known
-  return orderId === null ? { kind: 'fresh', scope } : { kind: 'resume', scope, orderId }
+  return orderId === null ? { kind: 'fresh', scope } : { kind: 'continue', scope, orderId }
 }
 
 /** The same key with the same body from a guest at another address. */

@@ -10,7 +10,7 @@ import { payUrl, statusUrl } from '../orders/view.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { defaultStrategy } from '../orders/strategies.ts'
 import { payNothing } from '../payments/pay-nothing.ts'
-import { decideAttribution, draftOf } from './checkout.ts'
+import { decideAttribution, orderFieldsOf } from './checkout.ts'
 import { checkoutQuery } from './input.ts'
 import type { CheckoutBody } from './input.ts'
 import { assertOffered } from './payment-config.ts'
@@ -67,7 +67,7 @@ function placeFor(
   const { lines, coupons } = sale.cart
   const { currency, strategy } = sale
   const bought = { strategy, userId, currency, lines, coupons, shipping: toChosenShipping(sale.shipping), attribution }
-  const fixed = draftOf(shop, body, user, email)
+  const fixed = orderFieldsOf(shop, body, user, email)
   const order = insertOrder(tx, { ...fixed, ...bought, holdMinutes, by: 'operator' }, now)
   return order.totalMinor === 0 && !sale.shipping.needsMethod ? payNothing(tx, order, now) : order
 }

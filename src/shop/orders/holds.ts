@@ -149,15 +149,20 @@ const sharesStock = or(
   )
 )
 
+/** The page of a continued order must stay open for a while. */
+const shortestHoldMs = 5 * 60_000
+
 /**
- * The buyer's newest unpaid order for the same cart whose hold lasts until `until`; undefined if there is none. A payment
- * by token is continued only after it failed, because a second one must not start beside it.
+ * The buyer's newest unpaid order for the same cart, which a checkout continues; undefined if there is none. A payment by
+ * token is continued only after it failed, because a second one must not start beside it.
  */
-export function findSameCart(
+export function findContinuedOrder(
   db: Db,
-  { buyer, cartKey, until }: { buyer: string; cartKey: string; until: number }
+  { buyer }: Pick<Holder, 'buyer'>,
+  cartKey: string,
+  now: number
 ): number | undefined {
-  const isUnpaid = and(isNull(orders.paidAt), gt(orders.holdEndsAt, until))
+  const isUnpaid = and(isNull(orders.paidAt), gt(orders.holdEndsAt, now + shortestHoldMs))
   const isOnPage = and(eq(orders.status, 'pending'), eq(orders.strategy, 'redirect_to_store'))
   return db.orm
     .select({ id: orders.id })

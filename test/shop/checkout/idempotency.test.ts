@@ -88,7 +88,7 @@ describe('a key that was released', () => {
     const order = place(db, draft([line(makeProduct(db))]))
     write(db, (tx) => linkOrder(tx, second, order.id))
     await releaseKey(db, second)
-    expect(await claimKey(db, asked, noon)).toMatchObject({ kind: 'resume', orderId: order.id })
+    expect(await claimKey(db, asked, noon)).toMatchObject({ kind: 'continue', orderId: order.id })
   })
 
   test('is free when its request has ended, even if that could not be stored', async () => {
@@ -102,7 +102,7 @@ describe('a key that was released', () => {
     const db = emptyShop()
     const order = place(db, draft([line(makeProduct(db))]))
     leftBy(db, 2 ** 22 + 1, order.id)
-    expect(await claimKey(db, asked, noon)).toMatchObject({ kind: 'resume', orderId: order.id })
+    expect(await claimKey(db, asked, noon)).toMatchObject({ kind: 'continue', orderId: order.id })
   })
 })
 

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { placeOrder } from '../../../src/shop/checkout/checkout.ts'
-import type { CheckoutCaller } from '../../../src/shop/checkout/checkout.ts'
+import type { CheckoutCaller } from '../../../src/shop/checkout/continue-order.ts'
 import { checkoutBody, checkoutQuery } from '../../../src/shop/checkout/input.ts'
 import type { CheckoutBody } from '../../../src/shop/checkout/input.ts'
-import { payPlaced } from '../../../src/shop/checkout/pay.ts'
-import { payAgain } from '../../../src/shop/checkout/resume.ts'
+import { payPlaced, continueOrder } from '../../../src/shop/checkout/continue-order.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { moveOrder } from '../../../src/shop/orders/transition.ts'
 import { attemptsOf, updateAttempt } from '../../../src/shop/payments/attempts.ts'
@@ -37,7 +36,7 @@ async function leave(fields: object = handoff, slug = 'mug'): Promise<Left> {
   return { id: order.id, body }
 }
 
-const again = ({ id, body }: Left) => payAgain(till.shop.app, id, body, caller)
+const again = ({ id, body }: Left) => continueOrder(till.shop.app, id, body, caller)
 const move = (id: number, to: 'cancelled' | 'pending') =>
   write(till.shop.app.db, (tx) => moveOrder(tx, id, to, { by: 'operator', reason: 'test' }, till.clock.now()))
 const fail = (id: number) =>
@@ -172,7 +171,7 @@ describe('a second try', () => {
     const left = await leave()
     setSetting(till.shop.app.db, 'limits.checkout_ip', '1/60', till.clock.now())
     const elsewhere = { ...caller, addressKey: '192.0.2.99' }
-    const ask = () => payAgain(till.shop.app, left.id, left.body, elsewhere)
+    const ask = () => continueOrder(till.shop.app, left.id, left.body, elsewhere)
     await ask()
     await expect(ask()).rejects.toThrow(refusal('RATE_LIMITED', { bucket: 'checkout_ip' }))
     setSetting(till.shop.app.db, 'limits.checkout_ip', 'off', till.clock.now())
@@ -184,11 +183,11 @@ describe('a second try', () => {
     const declined = await leave({ ...handoff, paymentToken: 'pm_card_visa_chargeDeclined' })
     const elsewhere = { ...caller, addressKey: '192.0.2.98' }
     setSetting(app.db, 'limits.checkout_decline', '1/60', till.clock.now())
-    await expect(payAgain(app, declined.id, declined.body, elsewhere)).rejects.toMatchObject({ status: 402 })
-    await expect(payAgain(app, card.id, card.body, elsewhere)).rejects.toThrow(
+    await expect(continueOrder(app, declined.id, declined.body, elsewhere)).rejects.toMatchObject({ status: 402 })
+    await expect(continueOrder(app, card.id, card.body, elsewhere)).rejects.toThrow(
       refusal('RATE_LIMITED', { bucket: 'checkout_decline' })
     )
-    expect(await payAgain(app, page.id, page.body, elsewhere)).toMatchObject({ order: { id: page.id } })
+    expect(await continueOrder(app, page.id, page.body, elsewhere)).toMatchObject({ order: { id: page.id } })
     setSetting(app.db, 'limits.checkout_decline', 'off', till.clock.now())
   })
 })
