@@ -75,7 +75,7 @@ describe('the plain starter', () => {
       readFileSync('src/pages/templates/storefront/layout.eta', 'utf8')
     )
     expect(text('storefront/site.ts')).toContain("from '@shopstead/client'")
-    expect(text('assets/service.js')).toContain("from '/client/client.js'")
+    expect(text('assets/enhance.js')).toBe(readFileSync('src/pages/assets/enhance.js', 'utf8'))
   })
 
   it('imports only its own files and packages of its package.json', () => {
