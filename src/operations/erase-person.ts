@@ -13,7 +13,7 @@ import { erasePerson } from '../shop/customers/erase-person.ts'
 import { documentsOfPerson } from '../shop/orders/invoice-order.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { backupFolder } from './backup/create.ts'
-import { backupFiles } from './backup/files.ts'
+import { backupFiles } from './backup/manifest.ts'
 import { fileContains, holdsAccount, personalTexts } from './personal-traces.ts'
 
 const recipientOf = z.object({ to: z.string() })
@@ -22,7 +22,7 @@ const lockTimeoutMs = 5_000
 const quicklyRewrittenBytes = 100 * 1024 * 1024
 
 /** What is left of an erased person. */
-export type Erased = {
+type Erased = {
   /** The erased account. */
   user: UserRow
   /** How many guest orders had its email. */

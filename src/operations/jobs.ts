@@ -1,9 +1,5 @@
 import type { App } from '../app.ts'
-import { startBackupSchedule } from './backup/schedule.ts'
-import { recordJob } from './failed-jobs.ts'
-import { cleanUp } from './housekeeping.ts'
-import { onceADay } from './once-a-day.ts'
-import { warnOfDifferences } from './reports/payments/differences.ts'
+import type { Clock } from '../platform/clock.ts'
 import { describeError } from '../platform/log.ts'
 import { eventDetails } from '../shop/customers/event-details.ts'
 import { startMailer } from '../shop/mailer/mailer.ts'
@@ -11,6 +7,10 @@ import type { EventCursor } from '../shop/payments/missed-events.ts'
 import { startPace } from '../shop/payments/reconcile-pace.ts'
 import { settlePayments } from '../shop/payments/settle-payments.ts'
 import { startWebhookSender } from '../shop/webhooks/sender.ts'
+import { startBackupSchedule } from './backup/schedule.ts'
+import { recordJob } from './failed-jobs.ts'
+import { cleanUp } from './housekeeping.ts'
+import { warnOfDifferences } from './reports/payments/differences.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -81,5 +81,20 @@ function repeat(app: App, name: string, everyMs: number, work: Work): Jobs {
       clearInterval(timer)
       await running
     }
+  }
+}
+
+const dayMs = 24 * 60 * 60_000
+
+/**
+ * A job for a timer that fires every hour: it skips the start, so that a server that starts often does not do its work
+ * each time, runs at the next tick, and then a day after it last succeeded. A failed run is tried again at the next tick.
+ */
+export function onceADay(clock: Clock, work: () => Promise<unknown>): (first: boolean) => Promise<void> {
+  let doneAt = Number.NEGATIVE_INFINITY
+  return async (first) => {
+    if (first || clock.now() - doneAt < dayMs) return
+    await work()
+    doneAt = clock.now()
   }
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readStarter, starters } from '../../src/operations/starters/files.ts'
+import { readStarter, starters } from '../../src/operations/starters/create-site.ts'
 import { shopstead } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { compareSchema } from '../../src/operations/backup/compare-schema.ts'
+import { compareSchema } from '../../src/operations/backup/inspect.ts'
 import { journal, migrateDatabase, migrationStatus } from '../../src/platform/db/migrate.ts'
 import { shopstead } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

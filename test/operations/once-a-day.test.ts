@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { onceADay } from '../../src/operations/once-a-day.ts'
+import { onceADay } from '../../src/operations/jobs.ts'
 import { testClock } from '../support/shop-context.ts'
 
 const hourMs = 60 * 60_000

@@ -34,7 +34,7 @@ export function define(program: ShopCommand): void {
 async function createOne(work: Work<{ scheduled?: boolean }>): Promise<Answer> {
   const { app, options } = work
   const { backUp } = await import('../../operations/backup/backups.ts')
-  const { notIncluded } = await import('../../operations/backup/files.ts')
+  const { notIncluded } = await import('../../operations/backup/manifest.ts')
   const progress = showProgress(work)
   const info = await backUp(app, options.scheduled ? 'scheduled' : 'manual', progress.step).finally(progress.done)
   const { file, bytes, additions } = info
@@ -47,7 +47,7 @@ async function createOne(work: Work<{ scheduled?: boolean }>): Promise<Answer> {
 
 async function list({ config }: FileWork<object>): Promise<Answer> {
   const { backupFolder } = await import('../../operations/backup/create.ts')
-  const { backupFiles } = await import('../../operations/backup/files.ts')
+  const { backupFiles } = await import('../../operations/backup/manifest.ts')
   const { summarizeBackup } = await import('../../operations/backup/inspect.ts')
   const folder = backupFolder(config.dataDir)
   const backups = backupFiles(folder).map(summarizeBackup)

@@ -102,7 +102,7 @@ async function print({ config, options }: FileWork<{ to?: string; check?: boolea
       human: 'This machine may replicate: no other machine has continued the shop.'
     }
   }
-  const { litestreamConfig } = await import('../../operations/replica/litestream-config.ts')
+  const { litestreamConfig } = await import('../../operations/replica/litestream.ts')
   const configuration = litestreamConfig(databaseFile(config), replica)
   return { json: { configuration }, human: configuration.trimEnd() }
 }
@@ -141,7 +141,7 @@ export function definePromote(program: ShopCommand): void {
 
 async function makeShop(work: FileWork<PromoteOptions>): Promise<Answer> {
   const { config, options, now, terminal } = work
-  const { promote, recentChange } = await import('../../operations/replica/promote.ts')
+  const { promote, recentChange } = await import('../../operations/replica/restore.ts')
   const replica = followedReplica(config)
   const agoMs = await recentChange(config, replica, now)
   const aliveSeconds = agoMs === undefined ? null : Math.round(agoMs / 1000)

@@ -1,14 +1,13 @@
-import Database from 'better-sqlite3'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { deleteUnfinished, unfinishedPath, syncFolderOf, syncToDisk } from '../../platform/files.ts'
+import Database from 'better-sqlite3'
 import type { Db } from '../../platform/db/database.ts'
+import { deleteUnfinished, unfinishedPath, syncFolderOf, syncToDisk } from '../../platform/files.ts'
 import { packageVersion } from '../../platform/package-root.ts'
-import { backupFiles, backupName, kindOf } from './files.ts'
-import type { BackupKind } from './files.ts'
 import { inspectBackup } from './inspect.ts'
 import type { InspectedBackup } from './inspect.ts'
-import { writeManifest } from './manifest.ts'
+import { backupFiles, backupName, kindOf, writeManifest } from './manifest.ts'
+import type { BackupKind } from './manifest.ts'
 
 type Request = {
   db: Db

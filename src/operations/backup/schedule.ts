@@ -9,7 +9,7 @@ import { describeError } from '../../platform/log.ts'
 import { packageRoot } from '../../platform/package-root.ts'
 import { setting, settingChangedAt } from '../../shop/settings/settings.ts'
 import { backupFolder } from './create.ts'
-import { backupFiles, kindOf, timeOf } from './files.ts'
+import { backupFiles, kindOf, timeOf } from './manifest.ts'
 
 const lookEveryMs = 2_000
 

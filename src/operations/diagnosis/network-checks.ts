@@ -1,16 +1,19 @@
+import { isIP } from 'node:net'
+import { connect } from 'node:tls'
 import { max } from 'drizzle-orm'
 import type { App } from '../../app.ts'
-import { toIso } from '../../platform/iso-time.ts'
 import { readMisforwarding, isUntrustedForwarding, parseTrustedProxies } from '../../platform/http/client-address.ts'
+import { toIso } from '../../platform/iso-time.ts'
 import { describeError } from '../../platform/log.ts'
 import { MailFailure } from '../../platform/mail/message.ts'
 import { verifySmtp } from '../../platform/mail/smtp-transport.ts'
+import { sessionCookieName } from '../../shop/accounts/session-cookie.ts'
 import { events } from '../../shop/events/schema.ts'
-import { ask } from './ask.ts'
-import { checkCertificate } from './certificate.ts'
-import { failed, ok, span, warning } from './check.ts'
+import { instanceHeader, instanceOf } from '../instance.ts'
+import { isServerRunning } from '../server-lock.ts'
+import { ask, failed, ok, span, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
-import { checkPublicUrl } from './public-url.ts'
+import { startIt } from './work-checks.ts'
 
 /** A webhook's signature fails when the clock is 300 s off. The margin leaves time for a clock that drifts further. */
 const failedSkewMs = 120_000
@@ -155,4 +158,134 @@ const mailProblems: Readonly<Record<string, { reason: string; advice: string }>>
     advice: 'Use port 587 or smtps:// in SHOPSTEAD_SMTP_URL, or allow it with ?requireTLS=false in your own network.'
   },
   EURL: { reason: 'has no valid address', advice: 'Correct SHOPSTEAD_SMTP_URL: smtp://user:password@host:587.' }
+}
+
+/**
+ * Sends requests to the public URL as a browser does: it gets a nonce through the first-party proxy, then logs out
+ * without a session, which sets the session cookie. The web server in front of Shopstead must pass both on.
+ */
+async function checkPublicUrl(app: App): Promise<Finding> {
+  const { env, publicUrl } = app.config
+  const production = env === 'production'
+  if (publicUrl === null) {
+    return production
+      ? failed('SHOPSTEAD_PUBLIC_URL is not set.', 'Set it to the address that browsers open.')
+      : ok(`${app.publicUrl()}, because SHOPSTEAD_PUBLIC_URL is not set.`)
+  }
+  if (production && !publicUrl.startsWith('https:'))
+    return failed(
+      `${publicUrl} is not https.`,
+      'Serve the shop over https and change SHOPSTEAD_PUBLIC_URL: http exposes cookies and card data.'
+    )
+  const nonce = await ask(`${publicUrl}/api/secure/nonce`)
+  if (nonce instanceof Error) return unreachable(app, publicUrl, nonce)
+  return (await checkInstance(app, publicUrl)) ?? checkCookie(app, publicUrl, nonce)
+}
+
+function unreachable({ config }: App, publicUrl: string, error: Error): Finding {
+  const isDown = !isServerRunning(config.dataDir)
+  const found = config.env === 'production' ? failed : warning
+  const message = `${publicUrl} does not answer: ${describeError(error)}.`
+  if (isDown) return found(message, startIt)
+  const code = 'code' in error ? String(error.code) : ''
+  return found(message, causes.find(({ when }) => when.test(code))?.advice ?? causes[0].advice)
+}
+
+/** Advice by the code of the error, for a server that runs. */
+const causes = [
+  {
+    when: /^(ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET)$/,
+    advice: 'The server runs, so look at the web server in front of it: "systemctl status caddy".'
+  },
+  {
+    when: /^(ENOTFOUND|EAI_AGAIN)$/,
+    advice: 'The server runs, but the name is unknown: set its DNS record to this machine.'
+  },
+  {
+    when: /CERT|SELF_SIGNED|UNABLE_TO/,
+    advice:
+      'Browsers refuse this certificate: renew it in the web server in front. Caddy does so by itself; "journalctl -u caddy -n 50" says what prevents it.'
+  }
+] as const
+
+/** A failure if the name leads to another server, undefined if it leads to this one or /livez is not passed on. */
+async function checkInstance(app: App, publicUrl: string): Promise<Finding | undefined> {
+  const alive = await ask(`${publicUrl}/livez`)
+  const theirs = alive instanceof Error ? null : alive.headers.get(instanceHeader)
+  if (theirs === null || theirs === instanceOf(app)) return undefined
+  return failed(
+    `Another Shopstead server answers at ${publicUrl}: not the one of this data folder.`,
+    isServerRunning(app.config.dataDir)
+      ? 'Set the DNS record of the name, and the web server in front, to this machine and the port of this server.'
+      : startIt
+  )
+}
+
+async function checkCookie(app: App, publicUrl: string, answer: Response): Promise<Finding> {
+  const body = (await answer.json().catch(() => ({}))) as { data?: { nonce?: unknown; headerName?: unknown } }
+  const { nonce, headerName } = body.data ?? {}
+  if (answer.status !== 200 || typeof nonce !== 'string' || typeof headerName !== 'string')
+    return failed(
+      `Shopstead does not answer at ${publicUrl} (status ${answer.status} for /api/secure/nonce).`,
+      isServerRunning(app.config.dataDir)
+        ? 'Configure the web server in front to pass on every path to this server, or correct SHOPSTEAD_PUBLIC_URL.'
+        : startIt
+    )
+  const logout = await ask(`${publicUrl}/api/secure/auth/logout`, { method: 'POST', headers: { [headerName]: nonce } })
+  const cookies = logout instanceof Error ? [] : logout.headers.getSetCookie()
+  const cookie = cookies.find((line) => line.startsWith(`${sessionCookieName(app)}=`))
+  if (cookie === undefined)
+    return failed(
+      `The answer from ${publicUrl} lacks the session cookie ${sessionCookieName(app)}.`,
+      'Configure the web server in front to pass on Set-Cookie and X-Nonce unchanged.'
+    )
+  if (/;\s*domain=/i.test(cookie) || (publicUrl.startsWith('https:') && !/;\s*secure/i.test(cookie)))
+    return failed(
+      'The web server in front of Shopstead changes the session cookie.',
+      'Configure it to pass on Set-Cookie unchanged.'
+    )
+  return ok(`${publicUrl} answers and passes on cookies.`)
+}
+
+const timeoutMs = 5_000
+const dayMs = 24 * 60 * 60_000
+/** Caddy and Certbot renew a certificate when a third of its time is left. */
+const soonShare = 1 / 6
+const soonMs = 14 * dayMs
+
+/** Looks at when the certificate of the public URL ends, while the web server in front can still renew it. */
+async function checkCertificate({ config, clock }: App): Promise<Finding> {
+  if (!config.publicUrl?.startsWith('https:')) return ok('Not checked, because the public URL is not https.')
+  const validity = await readValidity(new URL(config.publicUrl))
+  // The check of the public URL says why.
+  if (validity === undefined) return ok('Not checked, because the public URL does not answer.')
+  const { from, to } = validity
+  const left = to - clock.now()
+  if (left > Math.min(soonMs, (to - from) * soonShare)) return ok(`Valid until ${toIso(to)}.`)
+  return warning(
+    left > 0
+      ? `The certificate of ${config.publicUrl} ends in ${span(left)}, at ${toIso(to)}: its renewal fails.`
+      : `The certificate of ${config.publicUrl} ended at ${toIso(to)}.`,
+    'Renew it in the web server in front. Caddy does so by itself; "journalctl -u caddy -n 50" says what prevents it.'
+  )
+}
+
+/** When the certificate of an address begins and ends, in epoch milliseconds; undefined without an answer. */
+function readValidity({ hostname, port }: URL): Promise<{ from: number; to: number } | undefined> {
+  return new Promise((resolve) => {
+    const host = hostname.replace(/^\[|\]$/g, '')
+    // The certificate is only read, so an invalid one is not refused.
+    const name = isIP(host) === 0 ? { servername: host } : {}
+    const socket = connect({ host, port: Number(port || 443), rejectUnauthorized: false, ...name })
+    const end = (validity?: { from: number; to: number }): void => {
+      socket.destroy()
+      resolve(validity)
+    }
+    socket.setTimeout(timeoutMs, () => end())
+    socket.once('error', () => end())
+    socket.once('secureConnect', () => {
+      const { valid_from: from, valid_to: to } = socket.getPeerCertificate()
+      end({ from: Date.parse(from), to: Date.parse(to) })
+    })
+  })
 }

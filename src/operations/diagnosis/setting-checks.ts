@@ -1,8 +1,11 @@
 import type { App } from '../../app.ts'
-import { hasInvoices } from '../../shop/invoices/find.ts'
-import { listModules, setting } from '../../shop/settings/settings.ts'
+import { euVatRates, isInEu } from '../../platform/vat/eu.ts'
 import { shipToCountries } from '../../shop/checkout/shipping.ts'
+import { hasInvoices } from '../../shop/invoices/find.ts'
+import { listOverrides, overrideFolder } from '../../shop/mailer/overrides.ts'
+import { listModules, setting } from '../../shop/settings/settings.ts'
 import { methodsOfCountry, zoneCountries } from '../../shop/shipping/zones.ts'
+import { listTaxRates } from '../../shop/tax/rates.ts'
 import { ok, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
 
@@ -68,3 +71,48 @@ function checkShipping({ db }: App): Finding {
     `Run "shopstead shipping set Abroad --countries ${countries} --method parcel --name Parcel --amount 9.90" with your own costs, or leave them out of checkout.shipTo.`
   )
 }
+
+const yearMs = 365 * 24 * 60 * 60_000
+
+/** Whether the shop can compute its taxes, and how old the data behind its rates is. */
+export const taxChecks: readonly Check[] = [
+  {
+    name: 'tax',
+    run({ db, clock }) {
+      const rates = listTaxRates(db)
+      if (rates.length === 0) return ok('There are no tax rates: the shop charges no tax.')
+      if (setting(db, 'shop.country') === '')
+        return warning(
+          'The country of the shop is not set: a cart without an address has no tax.',
+          'Run "shopstead settings set shop.country XX" with the two letters of your country.'
+        )
+      const { source, releasedOn } = euVatRates()
+      const isOld = clock.now() - Date.parse(releasedOn) > yearMs
+      if (isOld && rates.some(({ country }) => isInEu(country)))
+        return warning(
+          `The VAT rates of "tax preset eu" are from ${releasedOn} (${source}), over a year ago.`,
+          'Check the rates with "shopstead tax list", update Shopstead, and run "shopstead tax preset eu" again.'
+        )
+      return ok(`${rates.length} rates; those of the EU are known as of ${releasedOn}.`)
+    }
+  }
+]
+
+/** The operator's templates of emails. */
+export const mailChecks: readonly Check[] = [
+  {
+    name: 'email templates',
+    run({ config }) {
+      const files = listOverrides(config.dataDir)
+      const broken = files.flatMap(({ name, problem }) => (problem === null ? [] : `${name} ${problem}`))
+      if (broken.length === 0)
+        return ok(
+          files.length === 0 ? 'All emails are those of Shopstead.' : `${files.length} files replace parts of emails.`
+        )
+      return warning(
+        `Not used, so the shop sends its own text: ${broken.join('; ')}.`,
+        `Correct it in ${overrideFolder(config.dataDir)}. "shopstead mail preview NAME" shows the result.`
+      )
+    }
+  }
+]

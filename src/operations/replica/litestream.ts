@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import type { Config } from '../../platform/config/config.ts'
+import { replicaVariables } from '../../platform/config/replica.ts'
 import type { Replica } from '../../platform/config/replica.ts'
-import { litestreamConfig } from './litestream-config.ts'
+import { toIso } from '../../platform/iso-time.ts'
 
 /** One unbroken sequence of changes at a replica. Litestream begins another one when it cannot continue the last. */
 export type Generation = {
@@ -136,4 +137,94 @@ function run(
 
 function unreadable({ address }: Replica, reason: string): AppError {
   return new AppError('DEPENDENCY_UNAVAILABLE', `The replica ${address} cannot be read: ${reason}.`)
+}
+
+/** The times of a replica come from one clock, to the second. */
+const precisionMs = 2_000
+
+/**
+ * The generations that got changes after the newest one began. One machine leaves none behind, because Litestream ends a
+ * generation before it begins the next. So these are another machine's.
+ *
+ * @param generations the one that began last first, as `listGenerations` returns them
+ */
+export function findRivals(generations: readonly Generation[]): Generation[] {
+  const [newest, ...others] = generations
+  return others.filter(({ updatedAt }) => updatedAt > (newest?.startedAt ?? 0) + precisionMs)
+}
+
+/**
+ * The generation to restore: the wanted one, or the one that began last.
+ *
+ * @throws AppError NOT_FOUND when the replica does not have it; CONFLICT without a wanted one when two machines have
+ *   written to the replica
+ */
+export function chooseGeneration(
+  { address }: Replica,
+  generations: readonly Generation[],
+  wanted: string | null
+): Generation {
+  const chosen = wanted === null ? generations[0] : generations.find(({ id }) => id === wanted)
+  if (chosen === undefined) {
+    const what = wanted === null ? 'copy of a shop' : `generation ${wanted}`
+    throw new AppError('NOT_FOUND', `There is no ${what} at ${address}.${listedGenerations(generations)}`)
+  }
+  if (wanted !== null || findRivals(generations).length === 0) return chosen
+  throw new AppError(
+    'CONFLICT',
+    `Two machines have written to ${address}, so it is not known which one has the shop. Stop both, and pass ` +
+      `--generation with the one to restore:${listedGenerations(generations)}`
+  )
+}
+
+/** A line for each generation; empty without one. */
+export function listedGenerations(generations: readonly Generation[]): string {
+  return generations
+    .map(({ id, startedAt, updatedAt }) => `\n${id}: began ${toIso(startedAt)}, last change ${toIso(updatedAt)}`)
+    .join('')
+}
+
+const { accessKeyId, secretAccessKey, keyFile } = replicaVariables
+
+/**
+ * Litestream's configuration (version 0.3) for a shop's database. It has no secrets: Litestream reads them from the
+ * variables that it names.
+ *
+ * Litestream looks for changes every 200 ms and sends them every 500 ms, so a lost machine loses less than a second. A
+ * snapshot every 6 hours limits what a restore has to replay.
+ *
+ * @throws AppError USAGE when the path of the database means something in Litestream's configuration
+ */
+export function litestreamConfig(database: string, replica: Replica): string {
+  if (/["$\\\n]/.test(database))
+    throw new AppError('USAGE', 'Litestream cannot use a data folder with a quote, $ or \\ in its path.')
+  const place = placeOf(replica).map(([key, value]) => `        ${key}: ${value}`)
+  return `${[
+    'dbs:',
+    `  - path: "${database}"`,
+    '    monitor-interval: 200ms',
+    '    replicas:',
+    `      - type: ${replica.type}`,
+    ...place,
+    '        sync-interval: 500ms',
+    '        snapshot-interval: 6h',
+    '        retention: 24h',
+    '        retention-check-interval: 1h'
+  ].join('\n')}\n`
+}
+
+/** What says where the replica is, as YAML. */
+function placeOf(replica: Replica): [key: string, value: string][] {
+  const path: [string, string] = ['path', `"${replica.path}"`]
+  if (replica.type === 'file') return [path]
+  if (replica.type === 'sftp')
+    return [['host', `"${replica.host}"`], ['user', `"${replica.user}"`], path, ['key-path', `'\${${keyFile}}'`]]
+  return [
+    ['bucket', `"${replica.bucket}"`],
+    path,
+    ...(replica.endpoint === null ? [] : [['endpoint', `"${replica.endpoint}"`] satisfies [string, string]]),
+    ...(replica.region === null ? [] : [['region', `"${replica.region}"`] satisfies [string, string]]),
+    ['access-key-id', `'\${${accessKeyId}}'`],
+    ['secret-access-key', `'\${${secretAccessKey}}'`]
+  ]
 }

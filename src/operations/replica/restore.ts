@@ -1,17 +1,17 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
+import type { Config } from '../../platform/config/config.ts'
+import type { Replica } from '../../platform/config/replica.ts'
+import { deleteUnfinished, unfinishedPath } from '../../platform/files.ts'
+import { describeError } from '../../platform/log.ts'
 import { restore } from '../backup/backups.ts'
 import { finishCopy, readSecret } from '../backup/create.ts'
 import type { Restored } from '../backup/restore.ts'
-import type { Config } from '../../platform/config/config.ts'
-import type { Replica } from '../../platform/config/replica.ts'
-import { describeError } from '../../platform/log.ts'
-import { deleteUnfinished, unfinishedPath } from '../../platform/files.ts'
-import { chooseGeneration, listedGenerations } from './generations.ts'
-import { beginInvoiceSeries } from './invoice-series.ts'
-import { listGenerations, restoreReplica } from './litestream.ts'
+import { chooseGeneration, listedGenerations, listGenerations, restoreReplica } from './litestream.ts'
 import type { Generation } from './litestream.ts'
+import { isPromoted, markPromoted } from './role.ts'
 
 type Request = {
   config: Config
@@ -98,4 +98,68 @@ function chooseSecret({ config, secret, withoutSecret }: Request): string | null
       'emails stop working, and the shop does not recognize payments of orders that the replica does not have. If the ' +
       'key is lost, pass --new-secret.'
   )
+}
+
+/** A machine that sells changes the replica at least this often, unless its shop is quiet. */
+const aliveWithinMs = 60_000
+
+/**
+ * How long ago the replica received its newest change, in milliseconds, if that is so recent that the first machine seems
+ * to be alive; undefined otherwise.
+ *
+ * @throws AppError as listGenerations
+ */
+export async function recentChange(config: Config, replica: Replica, now: number): Promise<number | undefined> {
+  const [newest] = await listGenerations(config, replica)
+  const agoMs = now - (newest?.updatedAt ?? 0)
+  return agoMs < aliveWithinMs ? Math.max(0, agoMs) : undefined
+}
+
+/**
+ * Makes this machine the shop: restores the newest state of the replica, and then marks the data folder. A server that
+ * follows sees the mark and sells. If the process is killed before the mark, the server goes on following, and another
+ * promotion begins again.
+ *
+ * @throws AppError CONFLICT when the data folder is promoted already, and the errors of restoreFromReplica
+ */
+export async function promote(
+  request: Parameters<typeof restoreFromReplica>[0]
+): ReturnType<typeof restoreFromReplica> {
+  const { dataDir } = request.config
+  if (isPromoted(dataDir))
+    throw new AppError('CONFLICT', `The data folder ${dataDir} has been promoted already: start its server.`)
+  const restored = await restoreFromReplica(request)
+  markPromoted(dataDir, request.now)
+  return restored
+}
+
+const longestPrefix = 20
+
+/**
+ * Sets another `invoice.prefix` in the file of a database that continues a lost one, and returns it. The lost machine may
+ * have issued invoices that the copy does not have, and the law forbids issuing a number twice. The numbers themselves
+ * have no gaps, so they cannot skip those. The minute of the restore makes the prefix unique: a second restore of the
+ * same state must not repeat the numbers of the first.
+ *
+ * @throws Error for a file that is not a shop's database
+ */
+function beginInvoiceSeries(file: string, now: number): string {
+  const sqlite = new Database(file)
+  try {
+    const stored = sqlite.prepare("SELECT value FROM settings WHERE key = 'invoice.prefix'").pluck().get()
+    const prefix = nextPrefix(typeof stored === 'string' ? String(JSON.parse(stored)) : '', now)
+    const set = `INSERT INTO settings (key, value, updated_at) VALUES ('invoice.prefix', ?, ?)
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`
+    sqlite.prepare(set).run(JSON.stringify(prefix), now)
+    return prefix
+  } finally {
+    sqlite.close()
+  }
+}
+
+/** `TL-` becomes `TL-R2611232204-`; a prefix that leaves no room is dropped. */
+function nextPrefix(before: string, now: number): string {
+  const minute = new Date(now).toISOString().replaceAll(/\D/g, '').slice(2, 12)
+  const prefix = `${before.replace(/R\d{10}-$/, '')}R${minute}-`
+  return prefix.length <= longestPrefix ? prefix : `R${minute}-`
 }

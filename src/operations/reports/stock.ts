@@ -4,10 +4,10 @@ import { rawStatement } from '../../platform/db/statements.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { countDays, recentDays } from './days.ts'
 import type { Days } from './days.ts'
+import { unitsSold } from './products.ts'
+import type { UnitsSold } from './products.ts'
 import { defineReport } from './report.ts'
 import type { Bar, Column } from './report.ts'
-import { unitsSold } from './units-sold.ts'
-import type { UnitsSold } from './units-sold.ts'
 
 /** A stock that the shop counts: a product's, or one variation's. `sku` is the variation's, or the product's. */
 type Counted = {
