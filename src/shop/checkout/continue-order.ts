@@ -89,47 +89,34 @@ function findContinuation(shop: ShopContext, orderId: number, claim: Claim | nul
   return writeWhenFree(shop.db, (tx): PlacedOrder | undefined => {
     if (claim !== null) linkOrder(tx, claim, orderId)
     const order = getOrder(tx, orderId)
-    const [newest] = attemptsOf(tx, orderId)
-    const attempt = newest ?? null
-    switch (continuationOf(order, attempt)) {
-      case 'over':
-        return undefined
-      case 'without_attempt':
-        return { order, attempt: null }
-      case 'paid':
-        return { order, attempt }
-      case 'unknown':
-        throw checkoutFailed(readGatewayError(undefined), 'confirm_intent')
-      case 'same_attempt':
-        // The new time of change keeps the reconciler from working on the attempt at the same time.
-        if (attempt !== null) updateAttempt(tx, attempt.id, {}, now)
-        return { order, attempt }
-      case 'new_attempt':
-        return attempt === null ? undefined : attemptAnew(tx, order, attempt, now)
-    }
+    const { how, attempt } = continuationOf(order, attemptsOf(tx, orderId)[0])
+    if (how === 'over') return undefined
+    if (how === 'unknown') throw checkoutFailed(readGatewayError(undefined), 'confirm_intent')
+    if (how === 'new_attempt') return attemptAnew(tx, order, attempt, now)
+    // The new time of change keeps the reconciler from working on the attempt at the same time.
+    if (how === 'same_attempt') updateAttempt(tx, attempt.id, {}, now)
+    return { order, attempt }
   })
 }
 
 type Continuation =
   /** It can no longer be paid, and nothing was charged. */
-  | 'over'
-  /** Its buyer chooses how to pay on the shop's page. */
-  | 'without_attempt'
-  | 'paid'
-  /** Its payment is open and goes on under its own keys. */
-  | 'same_attempt'
-  /** Its payment failed. */
-  | 'new_attempt'
+  | { how: 'over'; attempt: null }
   /** It was cancelled while the outcome of its payment was unknown. The reconciler finds it out. */
-  | 'unknown'
+  | { how: 'unknown'; attempt: null }
+  /** Its buyer chooses on the shop's page how to pay, or it costs nothing. */
+  | { how: 'without_attempt'; attempt: null }
+  /** `same_attempt`: the payment is open and goes on under its own keys. `new_attempt`: it failed. */
+  | { how: 'paid' | 'same_attempt' | 'new_attempt'; attempt: AttemptRow }
 
-/** How an order that is asked for again continues, by its state and its newest attempt. */
-function continuationOf({ status, paidAt }: OrderRow, newest: AttemptRow | null): Continuation {
-  if (newest === null || newest.kind === 'none')
-    return status === 'cancelled' && paidAt === null ? 'over' : 'without_attempt'
-  if (paidAt !== null || newest.outcome === 'paid') return 'paid'
-  if (newest.outcome !== null) return status === 'failed' ? 'new_attempt' : 'over'
-  return status === 'pending' ? 'same_attempt' : 'unknown'
+/** How an order continues that is asked for again, by its state and its newest attempt. */
+function continuationOf({ status, paidAt }: OrderRow, newest: AttemptRow | undefined): Continuation {
+  if (newest === undefined || newest.kind === 'none')
+    return { how: status === 'cancelled' && paidAt === null ? 'over' : 'without_attempt', attempt: null }
+  if (paidAt !== null || newest.outcome === 'paid') return { how: 'paid', attempt: newest }
+  if (newest.outcome !== null)
+    return status === 'failed' ? { how: 'new_attempt', attempt: newest } : { how: 'over', attempt: null }
+  return status === 'pending' ? { how: 'same_attempt', attempt: newest } : { how: 'unknown', attempt: null }
 }
 
 function attemptAnew(tx: Tx, order: OrderRow, last: AttemptRow, now: number): PlacedOrder | undefined {

@@ -9,7 +9,7 @@ import { CouponsRefused } from '../orders/problems.ts'
 import { rateLimit } from '../settings/settings.ts'
 
 /**
- * Takes the point that every checkout costs, including one that resumes an earlier order. A card handoff is also refused
+ * Takes the point that every checkout costs, including one that continues an earlier order. A card handoff is also refused
  * when too many cards from the same address were declined, which is a sign of card testing.
  *
  * @throws AppError RATE_LIMITED (checkout_ip, checkout_decline)
