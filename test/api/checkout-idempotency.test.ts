@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
-import { settlePayments } from '../../src/shop/payments/settle-payments.ts'
+import { settlePayments } from '../../src/shop/payments/reconcile.ts'
 import { getOrder, historyOf } from '../../src/shop/orders/find.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
 import type { Answer } from '../support/browser.ts'

@@ -4,7 +4,7 @@ import { erasePerson } from '../../src/shop/customers/erase-person.ts'
 import { exportPerson } from '../../src/shop/customers/export-person.ts'
 import { idOf } from '../../src/shop/payments/gateway-state.ts'
 import { readyGateway } from '../../src/shop/payments/gateway.ts'
-import { settlePayments } from '../../src/shop/payments/settle-payments.ts'
+import { settlePayments } from '../../src/shop/payments/reconcile.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import { checkOut, handoff, loggedIn, mug, shopFor } from './checkout-support.ts'
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeEach, expect, test } from 'vitest'
-import { settlePayments } from '../../src/shop/payments/settle-payments.ts'
+import { settlePayments } from '../../src/shop/payments/reconcile.ts'
 import { fillAddress, look, newVisitor } from './support/chromium.ts'
 import { openDemoShop } from './support/demo-shop.ts'
 

@@ -3,7 +3,7 @@
  * After the command `arm` it counts its write transactions and kills itself before or after the given one.
  */
 import Database from 'better-sqlite3'
-import { settlePayments } from '../../src/shop/payments/settle-payments.ts'
+import { settlePayments } from '../../src/shop/payments/reconcile.ts'
 import { startShop } from '../support/running-shop.ts'
 import { stripeEnv } from './shop-and-gateway.ts'
 

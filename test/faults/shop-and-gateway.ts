@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { settlePayments } from '../../src/shop/payments/settle-payments.ts'
+import { settlePayments } from '../../src/shop/payments/reconcile.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { choosePayment } from '../../src/shop/checkout/order-form.ts'
-import { markPaid } from '../../src/shop/payments/mark-paid.ts'
+import { markPaid } from '../../src/shop/payments/attempts.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
 import { setSetting, unsetSetting } from '../../src/shop/settings/settings.ts'
 import { mailsTo } from '../support/mail-files.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { settlePayments } from '../../src/shop/payments/settle-payments.ts'
+import { settlePayments } from '../../src/shop/payments/reconcile.ts'
 import { mailsTo, nextMail } from '../support/mail-files.ts'
 import { benefitCatalog } from './catalog.ts'
 import { buy, me, openShop, registerUser, withLoopback } from './shop.ts'

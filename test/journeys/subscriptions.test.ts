@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { settlePayments } from '../../src/shop/payments/settle-payments.ts'
+import { settlePayments } from '../../src/shop/payments/reconcile.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
 import type { Browser } from '../support/browser.ts'
 import { shopstead } from '../support/command-line.ts'

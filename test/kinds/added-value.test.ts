@@ -17,7 +17,7 @@ const undecided: readonly (readonly [path: string, value: string])[] = [
   ['src/shop/affiliates/decide.ts', 'paused'],
   ['src/shop/mailer/account-emails.ts', 'login'],
   ['src/shop/orders/explain.ts', 'disputed'],
-  ['src/shop/payments/look-up.ts', 'setup_intent'],
+  ['src/shop/payments/gateway-state.ts', 'setup_intent'],
   ['src/shop/payments/settle.ts', 'authorised'],
   ['src/shop/webhooks/deliveries.ts', 'held'],
   ['src/shop/webhooks/sender.ts', 'held']

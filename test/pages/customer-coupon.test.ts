@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { getOrder, historyOf } from '../../src/shop/orders/find.ts'
-import { markPaid } from '../../src/shop/payments/mark-paid.ts'
+import { markPaid } from '../../src/shop/payments/attempts.ts'
 import { openWarnings } from '../../src/shop/payments/warnings.ts'
 import { quay } from '../support/addresses.ts'
 import type { Answer } from '../support/browser.ts'

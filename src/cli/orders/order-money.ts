@@ -3,17 +3,18 @@ import { AppError } from '../../errors.ts'
 import { formatMoney, toMajor, toMinor } from '../../platform/money.ts'
 import { getOrder } from '../../shop/orders/find.ts'
 import type { OrderRow } from '../../shop/orders/find.ts'
-import { cancelUnpaidOrders, findUnpaidOrders } from '../../shop/payments/cancel-unpaid.ts'
-import { cancelOrder } from '../../shop/payments/end-hold.ts'
+import { cancelUnpaidOrders, findUnpaidOrders, cancelOrder } from '../../shop/payments/end-hold.ts'
 import {
   adoptPayment,
   describeLostPayment,
   getLostPayment,
-  refundLostPayment
-} from '../../shop/payments/lost-payment.ts'
-import { markPaid } from '../../shop/payments/mark-paid.ts'
+  refundLostPayment,
+  acceptPayment,
+  describePayment,
+  findUncountedPayment
+} from '../../shop/payments/unexpected-payment.ts'
+import { markPaid } from '../../shop/payments/attempts.ts'
 import { isRefundOpen, planRefund, refundOrder } from '../../shop/payments/refund.ts'
-import { acceptPayment, describePayment, findUncountedPayment } from '../../shop/payments/uncounted-payment.ts'
 import { countOf, parseAge } from '../terminal/arguments.ts'
 import { answer, by, parseId } from './order-answer.ts'
 import type { Answer } from '../terminal/output.ts'

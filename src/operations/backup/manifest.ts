@@ -131,7 +131,7 @@ export function kindOf(name: string): BackupKind {
 /** The paths of the finished backups in a folder, newest first. */
 export function backupFiles(folder: string): string[] {
   return listFolder(folder)
-    .filter((name) => name.endsWith('.db') && !name.startsWith('./'))
+    .filter((name) => name.endsWith('.db') && !name.startsWith('.'))
     .toSorted()
     .reverse()
     .map((name) => join(folder, name))

@@ -3,9 +3,9 @@ import type Stripe from 'stripe'
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import { minimumChargeMinor } from '../../platform/money.ts'
 import type { ShopContext } from '../../shop/context.ts'
-import { readGatewayError } from '../../shop/payments/gateway-failure.ts'
+import { readGatewayError } from '../../shop/payments/gateway.ts'
 import type { ProbeDelivery } from '../../shop/payments/schema.ts'
-import { closeProbe, openProbe, probeDeliveries } from '../../shop/payments/webhook-probes.ts'
+import { closeProbe, openProbe, probeDeliveries } from '../../shop/payments/webhook.ts'
 import { setting } from '../../shop/settings/settings.ts'
 
 /**

@@ -12,7 +12,7 @@ import type { ChosenMethod } from '../shipping/input.ts'
 import { mayMove } from '../orders/states.ts'
 import type { OrderTotals, OrderView, Page } from '../orders/view.ts'
 import { cancelUnpaidOrder } from '../payments/end-hold.ts'
-import { startDeadline } from '../payments/deadline.ts'
+import { startDeadline, findGatewayOf } from '../payments/gateway.ts'
 import { listShipments } from '../shipments/find.ts'
 import type { ShipmentView } from '../shipments/find.ts'
 import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
@@ -27,8 +27,7 @@ import { toIso } from '../../platform/iso-time.ts'
 import { findRenewed } from '../benefits/records.ts'
 import type { GatewaySubscriptionRow } from '../benefits/rows.ts'
 import { findPayingAttempt } from '../payments/attempts.ts'
-import { endWithPeriod } from '../payments/end-with-period.ts'
-import { findGatewayOf } from '../payments/gateway.ts'
+import { endWithPeriod } from '../payments/buyer-subscription.ts'
 
 /** A buyer waits for the answer. If the gateway is slower, the order stays. */
 const longestWaitMs = 8_000

@@ -9,9 +9,8 @@ import type { AttemptRow } from '../payments/rows.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { tryTakePoint } from '../limits/points.ts'
-import { startDeadline } from '../payments/deadline.ts'
-import { findGatewayOf } from '../payments/gateway.ts'
-import { lookUp } from '../payments/look-up.ts'
+import { startDeadline, findGatewayOf } from '../payments/gateway.ts'
+import { lookUp } from '../payments/gateway-state.ts'
 import { settleAttempt } from '../payments/settle.ts'
 
 type Waiting =

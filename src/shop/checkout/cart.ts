@@ -200,7 +200,7 @@ export function pathOf({ items }: Pick<CartLine, 'items'>): string {
 
 /** The line of the item that a path of the request names (`items.2.quantity`). */
 export function lineAt(lines: readonly CartLine[], path: string): CartLine | undefined {
-  const [list, index] = path.split('./')
+  const [list, index] = path.split('.')
   return list === 'items' && index !== undefined ? lines.find(({ items }) => items.includes(Number(index))) : undefined
 }
 

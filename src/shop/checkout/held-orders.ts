@@ -16,7 +16,7 @@ import {
 import type { Holder, CountedStock } from '../orders/holds.ts'
 import { takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
-import { startDeadline } from '../payments/deadline.ts'
+import { startDeadline } from '../payments/gateway.ts'
 import { cancelUnpaidOrder } from '../payments/end-hold.ts'
 import { setting } from '../settings/settings.ts'
 import { compareKey } from '../../platform/text.ts'

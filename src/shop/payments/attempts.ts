@@ -7,13 +7,20 @@ import {
   rowStatement,
   rowsStatement,
   statement,
-  updateStatement
+  updateStatement,
+  rawStatement
 } from '../../platform/db/statements.ts'
 import type { ShopContext } from '../context.ts'
 import type { OrderRow } from '../orders/find.ts'
 import type { AttemptRow } from './rows.ts'
 import { paymentAttempts } from './schema.ts'
 import { wasWarned } from './warnings.ts'
+import { write } from '../../platform/db/database.ts'
+import { couponsOverLimit, describeOverLimit } from '../orders/coupon-uses.ts'
+import { getOrder } from '../orders/find.ts'
+import { confirmPayment, payOrder, moveOrder } from '../orders/transition.ts'
+import { queueMail } from '../mail/queue-mail.ts'
+import { setting } from '../settings/settings.ts'
 
 const insertAttempt = insertStatement(paymentAttempts)
 const byId = rowStatement(paymentAttempts, 'id = +?')
@@ -126,4 +133,77 @@ export async function takeUpAttempt(shop: ShopContext, id: number): Promise<Atte
 export function paymentStatusOf(db: Db, orderId: number): string | null {
   const [newest] = attemptsOf(db, orderId)
   return newest === undefined ? null : (newest.gatewayStatus ?? newest.outcome ?? 'created')
+}
+
+/**
+ * Records that an operator has received the payment: by transfer, in cash, or late by card. The history says if the
+ * order's email had already used a coupon of it as often as one customer may.
+ *
+ * @throws AppError TRANSITION_REFUSED, as `confirmPayment` does
+ */
+export function markPaid(db: Db, orderId: number, by: string, now: number): OrderRow {
+  return write(db, (tx) => {
+    const { email } = getOrder(tx, orderId)
+    const overLimit = describeOverLimit(email === null ? [] : couponsOverLimit(tx, orderId, email))
+    const reason = ['marked as paid', ...(overLimit === null ? [] : [overLimit])].join('; ')
+    const order = confirmPayment(tx, orderId, { by, reason }, now)
+    const isSettled = attemptsOf(tx, orderId).some(({ outcome }) => outcome === 'paid')
+    endTransfers(tx, orderId, isSettled ? 'abandoned' : 'paid', now)
+    return order
+  })
+}
+
+/** Ends the order's attempts to pay by hand with an outcome. */
+export function endTransfers(tx: Tx, orderId: number, outcome: 'paid' | 'abandoned', now: number): void {
+  for (const { id, kind, outcome: known } of attemptsOf(tx, orderId)) {
+    if (kind !== 'manual' || known === 'paid' || known === outcome) continue
+    updateAttempt(tx, id, { outcome, settledAt: now }, now)
+  }
+}
+
+/** Marks an order that costs nothing as paid, without a gateway. */
+export function payNothing(tx: Tx, order: OrderRow, now: number): OrderRow {
+  const free = createAttempt(tx, order, { gateway: 'none', kind: 'none', livemode: false }, now)
+  updateAttempt(tx, free.id, { outcome: 'paid', gatewayStatus: 'not_required', settledAt: now }, now)
+  return payOrder(tx, order.id, { by: 'checkout', reason: 'nothing to pay' }, now)
+}
+
+const dayMs = 24 * 60 * 60_000
+
+/** An order that waits for a payment by hand, such as a bank transfer. `since` is when the buyer chose it. */
+type Waiting = { orderId: number; email: string | null; since: number }
+
+const waiting = rawStatement<{ until: number; orderId: number | null }, Waiting>(`
+  SELECT o.id AS orderId, o.email, max(a.created_at) AS since
+  FROM payment_attempts a JOIN orders o ON o.id = a.order_id
+  WHERE a.outcome IS NULL AND a.kind = 'manual' AND o.status = 'on-hold'
+    AND (@orderId IS NULL OR o.id = @orderId)
+  GROUP BY o.id HAVING max(a.created_at) <= @until ORDER BY o.id`)
+
+const reminded = rawStatement<{ orderId: number; since: number }, { id: number }>(`
+  SELECT id FROM mails
+  WHERE template = 'payment_reminder' AND created_at >= @since AND data ->> '$.orderId' = @orderId LIMIT 1`)
+
+/**
+ * Cancels the orders whose transfer has not arrived within `payments.manualDays`, and reminds the buyers a day before.
+ * Returns how many orders were cancelled.
+ */
+export async function endLateTransfers(shop: ShopContext): Promise<number> {
+  const now = shop.clock.now()
+  const limitMs = setting(shop.db, 'payments.manualDays') * dayMs
+  const late = waiting(shop.db).all({ until: now - limitMs, orderId: null })
+  for (const { orderId } of late) {
+    await writeWhenFree(shop.db, (tx) => {
+      // Read again under the lock: the transfer may have arrived meanwhile.
+      if (waiting(tx).get({ until: now - limitMs, orderId }) === undefined) return
+      moveOrder(tx, orderId, 'cancelled', { by: 'hold', reason: 'the transfer did not arrive in time' }, now)
+      endTransfers(tx, orderId, 'abandoned', now)
+    })
+  }
+  for (const { orderId, email, since } of waiting(shop.db).all({ until: now - limitMs + dayMs, orderId: null })) {
+    if (email === null || reminded(shop.db).get({ orderId, since }) !== undefined) continue
+    const data = { orderId, endsAt: since + limitMs }
+    await writeWhenFree(shop.db, (tx) => queueMail(tx, { template: 'payment_reminder', recipient: email, data }, now))
+  }
+  return late.length
 }

@@ -1,23 +1,21 @@
 import { AppError } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Tx, Db } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { overdueOrders } from '../orders/holds.ts'
 import { getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { moveOrder } from '../orders/transition.ts'
-import { getAttempt, openAttemptsOf, updateAttempt } from './attempts.ts'
-import { endTransfers } from './mark-paid.ts'
-import { startDeadline } from './deadline.ts'
-import type { Deadline } from './deadline.ts'
-import { isUnavailable } from './gateway-failure.ts'
-import { isAtTheBank } from './gateway-state.ts'
-import { findGatewayOf, gatewayOf } from './gateway.ts'
-import { callOff } from './look-up.ts'
+import { getAttempt, openAttemptsOf, updateAttempt, endTransfers, endLateTransfers } from './attempts.ts'
+import { startDeadline, isUnavailable, findGatewayOf, gatewayOf } from './gateway.ts'
+import type { Deadline } from './gateway.ts'
+import { isAtTheBank, callOff } from './gateway-state.ts'
 import type { AttemptRow } from './rows.ts'
 import { settleAttempt } from './settle.ts'
-import { endLateTransfers } from './transfers.ts'
+import { sqlList } from '../../platform/db/columns.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
+import { unpaidStatuses } from '../orders/states.ts'
 
 /**
  * Ends expired holds, and orders whose transfer did not arrive in time. Returns how many. A hold that cannot be ended now
@@ -160,4 +158,49 @@ async function abandon(shop: ShopContext, { id, objectId }: AttemptRow): Promise
     if (known.outcome !== null || known.objectId !== objectId) return
     updateAttempt(tx, id, { outcome: 'abandoned', settledAt: now }, now)
   })
+}
+
+/** Which unpaid orders to cancel. `emailDomain` is the part after the @, in lower case. */
+export type UnpaidFilter = { placedBefore: number; emailDomain: string | null }
+
+/** The orders that were cancelled, and those that could not be, with the reason. */
+export type CancelReport = { cancelled: number[]; failed: { orderId: number; message: string }[] }
+
+const held = sqlList(unpaidStatuses)
+
+const unpaid = rawStatement<{ placedBefore: number; emailDomain: string | null }, { id: number }>(`
+  SELECT id FROM orders
+  WHERE status IN (${held}) AND paid_at IS NULL AND created_at <= @placedBefore
+    AND (@emailDomain IS NULL OR substr(email_key, instr(email_key, '@') + 1) = @emailDomain)
+  ORDER BY id`)
+
+/** The ids of the orders that hold stock or coupons and were never paid, the oldest first. */
+export function findUnpaidOrders(db: Db, filter: UnpaidFilter): number[] {
+  return unpaid(db)
+    .all(filter)
+    .map(({ id }) => id)
+}
+
+/**
+ * Cancels orders as an operator does with each of them: their payments are called off at the gateway first. An order that
+ * was paid in the meantime, or whose payment waits for the bank, is reported and stays.
+ */
+export async function cancelUnpaidOrders(
+  shop: ShopContext,
+  orderIds: readonly number[],
+  by: string,
+  onStep: (done: number) => void
+): Promise<CancelReport> {
+  const report: CancelReport = { cancelled: [], failed: [] }
+  for (const [index, orderId] of orderIds.entries()) {
+    onStep(index)
+    try {
+      await cancelUnpaidOrder(shop, orderId, by)
+      report.cancelled.push(orderId)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      report.failed.push({ orderId, message: error.message })
+    }
+  }
+  return report
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseWith } from '../../platform/http/validation.ts'
-import type { UnitOfWork } from './unit-of-work.ts'
+import type { UnitOfWork } from './warnings.ts'
 
 /** The event types that the webhook endpoint asks Stripe for, and that the reconciler lists (Stripe takes 20 types at most in one list). */
 export const handledTypes = [

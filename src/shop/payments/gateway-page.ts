@@ -6,25 +6,29 @@ import { lineImage } from '../catalog/public/image.ts'
 import type { Pictured } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
-import type { OrderRow } from '../orders/find.ts'
-import { getAttempt, takeUpAttempt, unanswered, updateAttempt } from './attempts.ts'
-import { startDeadline } from './deadline.ts'
-import type { Deadline } from './deadline.ts'
-import { checkoutFailed, emailRefused, isRunningAlready, readGatewayError } from './gateway-failure.ts'
-import { readyGateway } from './gateway.ts'
-import { stateOfSession } from './gateway-state.ts'
-import { callOff } from './look-up.ts'
-import { metadataOf } from './metadata.ts'
-import { addedTaxes } from './page-taxes.ts'
-import type { AddedTaxes } from './page-taxes.ts'
-import { pageUrls } from './page-urls.ts'
+import type { OrderRow, OrderItemRow } from '../orders/find.ts'
+import { getAttempt, takeUpAttempt, unanswered, updateAttempt, attemptsOf } from './attempts.ts'
+import {
+  startDeadline,
+  checkoutFailed,
+  emailRefused,
+  isRunningAlready,
+  readGatewayError,
+  readyGateway
+} from './gateway.ts'
+import type { Deadline } from './gateway.ts'
+import { stateOfSession, metadataOf, callOff } from './gateway-state.ts'
 import type { AttemptRow } from './rows.ts'
 import { failAttempt, settleAttempt } from './settle.ts'
-import { methodConfiguration, paymentDetails } from './buyer-details.ts'
-import { keyFor, payAsCustomer } from './gateway-customer.ts'
-import { gatewayEmail } from './gateway-email.ts'
-import { shippingLines, shippingOptions } from './gateway-shipping.ts'
-import { subscriptionInterval } from './subscription-interval.ts'
+import { methodConfiguration, paymentDetails, keyFor, payAsCustomer, gatewayEmail } from './gateway-customer.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { needsShipping, isShipped } from '../catalog/product-types.ts'
+import { taxesOfOrder, taxLabel, termsOfOrder } from '../orders/totals.ts'
+import type { TaxLine } from '../tax/arithmetic.ts'
+import { taxOf } from '../tax/terms.ts'
+import { methodLabel } from '../shipping/costs.ts'
+import { renewalInterval } from '../benefits/kinds.ts'
+import type { GrantSpec } from '../catalog/grants.ts'
 
 /** Stripe accepts 30 minutes to 24 hours; one minute of margin covers a slow call. */
 export const shortestPageMs = 31 * 60_000
@@ -222,4 +226,165 @@ async function pageFailure(shop: ShopContext, attempt: AttemptRow, error: unknow
   const { code, type, param } = failure.error
   shop.log.warn('a payment page could not be opened', { orderId: attempt.orderId, kind, code: code ?? type, param })
   return emailRefused(failure) ?? checkoutFailed({ ...failure, kind }, 'create_intent')
+}
+
+/** A tax that the gateway's page adds to the lines of an order. */
+export type AddedTax = {
+  name: string
+  amountMinor: number
+  /** Charged again with each renewal. */
+  isRecurring: boolean
+}
+
+/** The added taxes, and what a discount must take off them so that the order's total results. */
+export type AddedTaxes = { taxes: AddedTax[]; overMinor: number }
+
+/**
+ * The taxes of an order whose prices do not include them, as lines of the gateway's page: the gateway does not compute
+ * them, so that its total is the order's. With a subscription, the tax on its full price is a recurring line, because a
+ * discount counts only for the first period; what the first period's discount takes off that tax is `overMinor`.
+ */
+export function addedTaxes(db: Db, order: OrderRow, items: readonly OrderItemRow[]): AddedTaxes {
+  if (order.taxIncluded || order.taxMinor === 0) return { taxes: [], overMinor: 0 }
+  const recurring = recurringTaxes(db, order, items)
+  const once = new Map<string, number>()
+  let overMinor = 0
+  for (const [name, amountMinor] of byLabel(taxesOfOrder(db, order.id))) {
+    const restMinor = amountMinor - (recurring.get(name) ?? 0)
+    if (restMinor > 0) once.set(name, restMinor)
+    else overMinor -= restMinor
+  }
+  return {
+    taxes: [
+      ...[...recurring].map(([name, amountMinor]) => ({ name, amountMinor, isRecurring: true })),
+      ...[...once].map(([name, amountMinor]) => ({ name, amountMinor, isRecurring: false }))
+    ],
+    overMinor
+  }
+}
+
+/** The taxes of one period of the subscriptions in an order, before discounts. */
+function recurringTaxes(db: Db, order: OrderRow, items: readonly OrderItemRow[]): Map<string, number> {
+  const lines = items
+    .filter((item) => subscriptionInterval([item]) !== null)
+    .map((item) => ({ ...item, totalMinor: item.unitPriceMinor * item.quantity, discountMinor: 0 }))
+  const shippingMinor = needsShipping(lines) ? order.shippingMinor : 0
+  const { lines: taxes } = taxOf(termsOfOrder(db, order, items), { lines, shippingMinor }, order.currency)
+  return byLabel(taxes.filter((tax) => tax.amountMinor > 0))
+}
+
+/** The taxes by their labels. Two countries can have a rate of the same name. */
+function byLabel(taxes: readonly TaxLine[]): Map<string, number> {
+  const sums = new Map<string, number>()
+  for (const tax of taxes) {
+    const label = taxLabel(tax, false)
+    sums.set(label, (sums.get(label) ?? 0) + tax.amountMinor)
+  }
+  return sums
+}
+
+/** Where the gateway's page and the bank send the buyer; both are GETs and prove nothing. */
+export type PageUrls = { successUrl: string; cancelUrl: string }
+
+/** What a buyer comes back with. */
+export type ReturnResult = 'success' | 'pending' | 'failed' | 'cancelled'
+
+/**
+ * Stripe replaces this in a success URL by the id of the Checkout Session, if its braces are not percent-encoded
+ * (docs.stripe.com/payments/checkout/custom-success-page). The shop does so in a site's address, which Stripe does not
+ * get. URL encodes the braces in a path.
+ */
+const sessionTemplate = '{CHECKOUT_SESSION_ID}'
+const encodedTemplate = /%7BCHECKOUT_SESSION_ID%7D/gi
+
+/** An address as URL writes it, with the template for the id of the Checkout Session as the site wrote it. */
+export function withTemplate(url: URL): string {
+  return url.href.replaceAll(encodedTemplate, sessionTemplate)
+}
+
+/**
+ * The shop's own addresses. They contain no result: the shop asks the gateway when the buyer comes back, and then
+ * sends the buyer to the site.
+ */
+export function pageUrls(
+  shop: Pick<ShopContext, 'publicUrl'>,
+  { publicToken }: Pick<OrderRow, 'publicToken'>
+): PageUrls {
+  const root = `${shop.publicUrl()}/checkout`
+  return { successUrl: `${root}/return/${publicToken}`, cancelUrl: `${root}/cancel/${publicToken}` }
+}
+
+type SiteOrder = Pick<OrderRow, 'id' | 'publicToken'>
+
+/**
+ * The site's address to which the shop sends a buyer, with the result. The template is replaced by the id of the order's
+ * Checkout Session, or by nothing if it has none (token_handoff, a free order, a bank transfer) and in a cancel URL, as
+ * Stripe does.
+ */
+export function siteUrl(db: Db, order: SiteOrder, url: string, result: ReturnResult): string {
+  const pages = result === 'cancelled' ? [] : attemptsOf(db, order.id)
+  const page = pages.find(({ kind, objectId }) => kind === 'checkout_session' && objectId !== null)
+  return withResult(url, order, result).replaceAll(sessionTemplate, page?.objectId ?? '')
+}
+
+/**
+ * The address with order, token and result in its query. The rest of the query stays as the site wrote it; what an
+ * earlier try appended is replaced.
+ */
+export function withResult(url: string, { id, publicToken }: SiteOrder, result: ReturnResult): string {
+  const target = new URL(url)
+  const others = target.search.slice(1).split('&').filter(isOther)
+  const own = [`orderId=${id}`, `orderToken=${publicToken}`, `result=${result}`]
+  target.search = [...others, ...own].join('&')
+  return withTemplate(target)
+}
+
+const ownNames: ReadonlySet<string | undefined> = new Set(['orderId', 'orderToken', 'result'])
+
+function isOther(part: string): boolean {
+  const [name] = new URLSearchParams(part).keys()
+  return part !== '' && !ownNames.has(name)
+}
+
+type Params = Stripe.Checkout.SessionCreateParams
+
+/** The shipping of an order on Stripe's page: one option with a fixed amount, already chosen. */
+export function shippingOptions(order: OrderRow): Pick<Params, 'shipping_options'> {
+  const { shippingMethod, shippingMinor, currency } = order
+  if (shippingMethod === null) return {}
+  const amount = { amount: shippingMinor, currency: currency.toLowerCase() }
+  const rate = { type: 'fixed_amount', display_name: shippingMethod.name, fixed_amount: amount } as const
+  return { shipping_options: [{ shipping_rate_data: rate }] }
+}
+
+/**
+ * The shipping of an order as a line item, because a subscription cannot have shipping options
+ * (docs.stripe.com/payments/checkout/shipping). It is charged again with each renewal that ships something.
+ */
+export function shippingLines(
+  order: OrderRow,
+  items: readonly Pick<OrderItemRow, 'type' | 'grants'>[]
+): NonNullable<Params['line_items']> {
+  const { shippingMethod, shippingMinor, currency } = order
+  if (shippingMethod === null || shippingMinor === 0) return []
+  const interval = subscriptionInterval(items.filter(({ type }) => isShipped(type)))
+  return [
+    {
+      quantity: 1,
+      price_data: {
+        currency: currency.toLowerCase(),
+        unit_amount: shippingMinor,
+        product_data: { name: methodLabel(shippingMethod) },
+        ...(interval === null ? {} : { recurring: { interval } })
+      }
+    }
+  ]
+}
+
+type Line = { grants: readonly GrantSpec[] }
+
+/** The billing interval of the lines; null when no line is a subscription. */
+export function subscriptionInterval(lines: readonly Line[]): 'month' | 'year' | null {
+  const intervals = lines.flatMap(({ grants }) => grants).map(renewalInterval)
+  return intervals.find((interval) => interval !== null) ?? null
 }

@@ -1,9 +1,9 @@
 import type Stripe from 'stripe'
 import { formatMoney } from '../../platform/money.ts'
-import { readGatewayError } from './gateway-failure.ts'
-import type { GatewayFailure } from './gateway-failure.ts'
-import { attemptTokenOf } from './metadata.ts'
+import { readGatewayError } from './gateway.ts'
+import type { GatewayFailure } from './gateway.ts'
 import type { AttemptRow } from './rows.ts'
+import type { ShopContext } from '../context.ts'
 
 /** The gateway's state of one attempt, reduced to the fields that the shop decides by. */
 export type GatewayState = {
@@ -142,4 +142,132 @@ export function mismatch(attempt: AttemptRow, state: GatewayState): Mismatch | u
     formatMoney(attempt.amountMinor, attempt.currency)
   ]
   return { kind: 'amount', reason: `its amount is ${theirs}, the order's is ${ours}` }
+}
+
+type Metadata = Stripe.Metadata | null | undefined
+
+/**
+ * The names under which Shopstead marks its objects at Stripe. Other software uses the same Stripe account with names
+ * such as WooCommerce's `order_id`, and a second Shopstead uses these very names: `shopstead_shop` tells the two apart.
+ */
+const names = {
+  shop: 'shopstead_shop',
+  order: 'shopstead_order',
+  attempt: 'shopstead_attempt',
+  refund: 'shopstead_refund',
+  user: 'shopstead_user'
+} as const
+
+/** The metadata of everything that pays an order: which shop, which order, and the payment attempt's secret token. */
+export function metadataOf({ keys }: Pick<ShopContext, 'keys'>, attempt: AttemptRow): Stripe.MetadataParam {
+  return { [names.shop]: keys.shopId, [names.order]: String(attempt.orderId), [names.attempt]: attempt.token }
+}
+
+/** The metadata of an account's customer at Stripe. */
+export function customerMetadataOf({ keys }: Pick<ShopContext, 'keys'>, userId: number): Stripe.MetadataParam {
+  return { [names.shop]: keys.shopId, [names.user]: String(userId) }
+}
+
+/** The metadata of a refund that this shop requests; `key` finds our row again. */
+export function refundMetadataOf(
+  { keys }: Pick<ShopContext, 'keys'>,
+  { orderId, key }: { orderId: number; key: string }
+): Stripe.MetadataParam {
+  return { [names.shop]: keys.shopId, [names.order]: String(orderId), [names.refund]: key }
+}
+
+/** The token of the payment attempt that an object belongs to; version 0.1.0 called it `attempt`. */
+export function attemptTokenOf(metadata: Metadata): string | null {
+  return metadata?.[names.attempt] ?? metadata?.['attempt'] ?? null
+}
+
+/** The key of the refund row that an object belongs to; version 0.1.0 called it `refund_key`. */
+export function refundKeyOf(metadata: Metadata): string | null {
+  return metadata?.[names.refund] ?? metadata?.['refund_key'] ?? null
+}
+
+/**
+ * Whether an object was made by this shop. `isNamed` is false for objects of version 0.1.0, which do not name their
+ * shop: only their token can prove that they are ours.
+ */
+export function ownership(
+  { keys }: Pick<ShopContext, 'keys'>,
+  metadata: Metadata
+): { token: string; orderId: string; isNamed: boolean } | null {
+  const token = attemptTokenOf(metadata)
+  const shopId = metadata?.[names.shop]
+  if (token === null || (shopId !== undefined && shopId !== keys.shopId)) return null
+  return { token, orderId: metadata?.[names.order] ?? '?', isNamed: shopId !== undefined }
+}
+
+type Options = { timeout?: number }
+
+type GatewayObject = {
+  read: (stripe: Stripe, id: string, options: Options) => Promise<GatewayState>
+  /** Ends it, so that it can no longer be charged. */
+  end: (stripe: Stripe, id: string, options: Options) => Promise<GatewayState>
+}
+
+/** The kind of object that an attempt's `objectId` names at the gateway; null if there is nothing to read or end. */
+const objects: Readonly<Record<AttemptRow['kind'], GatewayObject | null>> = {
+  checkout_session: {
+    async read(stripe, id, options) {
+      const expand = ['payment_intent', 'subscription', 'invoice.payments']
+      return stateOfSession(await stripe.checkout.sessions.retrieve(id, { expand }, options))
+    },
+    end: async (stripe, id, options) => stateOfSession(await stripe.checkout.sessions.expire(id, {}, options))
+  },
+  payment_intent: {
+    async read(stripe, id, options) {
+      return stateOfIntent(await stripe.paymentIntents.retrieve(id, { expand: ['payment_method'] }, options))
+    },
+    end: async (stripe, id, options) => stateOfIntent(await stripe.paymentIntents.cancel(id, {}, options))
+  },
+  // The attempt of a renewal is created after its invoice was paid.
+  invoice: null,
+  manual: null,
+  none: null
+}
+
+/** The gateway's state of an attempt; undefined when the attempt has no object at the gateway yet. */
+export async function lookUp(
+  stripe: Stripe,
+  { objectId, kind }: Pick<AttemptRow, 'objectId' | 'kind'>,
+  options: Options = {}
+): Promise<GatewayState | undefined> {
+  return objectId === null ? undefined : objects[kind]?.read(stripe, objectId, options)
+}
+
+/**
+ * Expires a page or cancels an intent, so that it cannot be charged any more, and returns its state: `paid` when the buyer
+ * was faster. Undefined when the gateway does not know the object.
+ */
+export async function callOff(
+  stripe: Stripe,
+  attempt: Pick<AttemptRow, 'objectId' | 'kind'>,
+  options: Options = {}
+): Promise<GatewayState | undefined> {
+  const { objectId, kind } = attempt
+  if (objectId === null) return undefined
+  try {
+    return await objects[kind]?.end(stripe, objectId, options)
+  } catch (error) {
+    const { missing, answered } = readGatewayError(error)
+    if (missing) return undefined
+    if (!answered) throw error
+    // The gateway refuses when the object is paid or over; its state tells which.
+    const state = await lookUp(stripe, attempt, options)
+    if (state?.verdict === 'open' || state?.verdict === 'action') throw error
+    return state
+  }
+}
+
+/** The gateway's answer; undefined for an object that the gateway does not know. */
+export async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (readGatewayError(error).missing) return undefined
+    throw error
+  }
 }

@@ -8,14 +8,12 @@ import { mailWaitingForBank } from '../orders/order-mails.ts'
 import { recordBuyerEmail } from '../orders/buyer.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { isPaidStatus } from '../orders/states.ts'
-import { attemptsOf, getAttempt, updateAttempt } from './attempts.ts'
-import { runUnitOfWork } from './unit-of-work.ts'
-import type { UnitOfWork } from './unit-of-work.ts'
-import { endTransfers } from './mark-paid.ts'
+import { attemptsOf, getAttempt, updateAttempt, endTransfers } from './attempts.ts'
+import { runUnitOfWork, warn } from './warnings.ts'
+import type { UnitOfWork } from './warnings.ts'
 import { isAtTheBank, mismatch } from './gateway-state.ts'
 import type { GatewayState, Mismatch } from './gateway-state.ts'
 import type { AttemptRow } from './rows.ts'
-import { warn } from './warnings.ts'
 
 /** An attempt after the gateway's state has been applied to it. */
 export type Settled = { attempt: AttemptRow; verdict: GatewayState['verdict'] | 'mismatch' }

@@ -6,8 +6,10 @@ import { inParts } from '../../platform/db/in-parts.ts'
 import { isQueued, queueMailToShop } from '../mail/queue-mail.ts'
 import { getOrder } from '../orders/find.ts'
 import { orders } from '../orders/schema.ts'
-import type { UnitOfWork } from './unit-of-work.ts'
 import { paymentWarnings } from './schema.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
+import type { Logger } from '../../platform/log.ts'
+import type { ShopContext } from '../context.ts'
 
 /** What each kind of warning is about, in the plural. */
 const kinds = {
@@ -152,4 +154,16 @@ export function openWarnings(db: Db, kind?: WarningKind): WarningRow[] {
 
 function isAbout(kind: WarningKind, objectId: string) {
   return and(eq(paymentWarnings.kind, kind), eq(paymentWarnings.objectId, objectId))
+}
+
+/** One write transaction of payments: where it writes, who acts, at what time, and the log for warnings. */
+export type UnitOfWork = { readonly tx: Tx; readonly log: Logger; readonly by: string; readonly now: number }
+
+/** Runs `work` in one write transaction; `by` is the actor that the audit rows name. */
+export function runUnitOfWork<T>(
+  shop: Pick<ShopContext, 'db' | 'log' | 'clock'>,
+  by: string,
+  work: (unit: UnitOfWork) => T extends PromiseLike<unknown> ? never : T
+): Promise<T> {
+  return writeWhenFree<T>(shop.db, (tx) => work({ tx, log: shop.log, by, now: shop.clock.now() }))
 }

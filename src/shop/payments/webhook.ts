@@ -6,8 +6,14 @@ import { applyEvent } from './apply-event.ts'
 import type { EventOutcome } from './apply-event.ts'
 import { readEvent } from './gateway-event.ts'
 import { readyGateway } from './gateway.ts'
-import { countAccepted, countRefused } from './signature-count.ts'
-import { isProbeOpen, recordDelivery } from './webhook-probes.ts'
+import { eq, lte } from 'drizzle-orm'
+import type Database from 'better-sqlite3'
+import { writeWhenFree } from '../../platform/db/busy.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { rawStatement } from '../../platform/db/statements.ts'
+import { onceFor } from '../../platform/once-for.ts'
+import { webhookSignatures, webhookProbes } from './schema.ts'
+import type { ProbeDelivery } from './schema.ts'
 
 /** How far a delivery's timestamp may differ from the clock, in either direction. */
 const toleranceSeconds = 300
@@ -83,4 +89,127 @@ function assertNotAhead(signature: string, now: number): void {
   const signedAt = /^t=\d{1,12}$/.test(times.join()) ? Number(times.join().slice('t='.length)) : Number.NaN
   if (!(signedAt - Math.floor(now / 1000) <= toleranceSeconds))
     throw new Error('the timestamp is missing or ahead of the clock')
+}
+
+/** How the signatures of Stripe's webhooks fared; times in epoch milliseconds. */
+export type SignatureCount = {
+  /** Since the shop was set up. */
+  refused: number
+  refusedSinceAccepted: number
+  refusedAt: number | null
+  acceptedAt: number | null
+}
+
+const minuteMs = 60_000
+/** Refused deliveries write at most this often in a minute: anyone can send them. */
+const writesPerMinute = 10
+
+const saveRefused = rawStatement<{ count: number; now: number }>(`
+  INSERT INTO webhook_signatures (id, refused, refused_since_accepted, refused_at) VALUES (1, @count, @count, @now)
+  ON CONFLICT (id) DO UPDATE SET refused = refused + @count,
+    refused_since_accepted = refused_since_accepted + @count, refused_at = @now`)
+const saveAccepted = rawStatement<{ count: number; now: number }>(`
+  INSERT INTO webhook_signatures (id, refused, refused_since_accepted, accepted_at) VALUES (1, @count, 0, @now)
+  ON CONFLICT (id) DO UPDATE SET refused = refused + @count, refused_since_accepted = 0, accepted_at = @now`)
+
+/** What this process has not written yet, and when it wrote. */
+const tallyOf = onceFor((_sqlite: Database.Database) => ({
+  refused: 0,
+  isRefusing: true,
+  minute: 0,
+  writes: 0,
+  acceptedAt: 0
+}))
+
+/**
+ * Counts a delivery whose signature is wrong. The count is written at most ten times a minute; what is left over is
+ * written with the next delivery.
+ */
+export async function countRefused(shop: ShopContext): Promise<void> {
+  const tally = tallyOf(shop.db.sqlite)
+  const minute = Math.floor(shop.clock.now() / minuteMs)
+  if (minute !== tally.minute) Object.assign(tally, { minute, writes: 0 })
+  tally.refused += 1
+  tally.isRefusing = true
+  if (tally.writes >= writesPerMinute) return
+  tally.writes += 1
+  await save(shop, saveRefused)
+}
+
+/** Counts a delivery whose signature is right: immediately after a refused one, otherwise once a minute. */
+export async function countAccepted(shop: ShopContext): Promise<void> {
+  const tally = tallyOf(shop.db.sqlite)
+  const now = shop.clock.now()
+  if (!tally.isRefusing && Math.abs(now - tally.acceptedAt) < minuteMs) return
+  Object.assign(tally, { isRefusing: false, acceptedAt: now })
+  await save(shop, saveAccepted)
+}
+
+async function save(shop: ShopContext, statement: typeof saveRefused): Promise<void> {
+  const tally = tallyOf(shop.db.sqlite)
+  const count = tally.refused
+  tally.refused = 0
+  try {
+    await writeWhenFree(shop.db, (tx) => void statement(tx).run({ count, now: shop.clock.now() }))
+  } catch (error) {
+    // The count is only for `health` and the metrics, so the delivery is answered as usual.
+    tally.refused += count
+    shop.log.warn('the webhook signatures could not be counted', { error: describeError(error) })
+  }
+}
+
+/** How Stripe's webhooks fared, in all processes that served this shop. */
+export function readSignatureCount(db: Db): SignatureCount {
+  const row = db.orm.select().from(webhookSignatures).where(eq(webhookSignatures.id, 1)).get()
+  return row ?? { refused: 0, refusedSinceAccepted: 0, refusedAt: null, acceptedAt: null }
+}
+
+/** How long the server looks for the deliveries of a probe. */
+const openMs = 10 * 60_000
+/** One event arrives once for each webhook endpoint at this address, and again when it is not answered with 2xx. */
+const mostDeliveries = 8
+
+const openTokens = rawStatement<[number], { token: string }>('SELECT token FROM webhook_probes WHERE created_at > ?')
+
+/** Starts to look for deliveries that contain the token, and forgets probes that are over. */
+export async function openProbe({ db, clock }: ShopContext, token: string): Promise<void> {
+  await writeWhenFree(db, (tx) => {
+    const now = clock.now()
+    tx.orm
+      .delete(webhookProbes)
+      .where(lte(webhookProbes.createdAt, now - openMs))
+      .run()
+    tx.orm.insert(webhookProbes).values({ token, deliveries: [], createdAt: now }).run()
+  })
+}
+
+/** The deliveries that have arrived for a probe. */
+export function probeDeliveries(db: Db, token: string): ProbeDelivery[] {
+  const row = db.orm.select().from(webhookProbes).where(eq(webhookProbes.token, token)).get()
+  return row?.deliveries ?? []
+}
+
+/** Whether a command waits for a delivery. */
+export function isProbeOpen({ db, clock }: ShopContext): boolean {
+  return openTokens(db).get(clock.now() - openMs) !== undefined
+}
+
+/** Forgets a probe and what arrived for it. */
+export async function closeProbe({ db }: ShopContext, token: string): Promise<void> {
+  await writeWhenFree(db, (tx) => void tx.orm.delete(webhookProbes).where(eq(webhookProbes.token, token)).run())
+}
+
+/**
+ * Stores a delivery if it belongs to an open probe, also one that this server refuses: the command that waits for it
+ * knows the secret of the endpoint. A client that does not know the token cannot write here.
+ */
+export async function recordDelivery({ db, clock }: ShopContext, delivery: ProbeDelivery): Promise<void> {
+  const now = clock.now()
+  const open = openTokens(db).all(now - openMs)
+  const found = open.find(({ token }) => delivery.body.includes(token))
+  if (found === undefined) return
+  await writeWhenFree(db, (tx) => {
+    const deliveries = [...probeDeliveries(tx, found.token), delivery].slice(0, mostDeliveries)
+    tx.orm.update(webhookProbes).set({ deliveries }).where(eq(webhookProbes.token, found.token)).run()
+  })
 }

@@ -11,9 +11,8 @@ import type { ShopContext } from '../context.ts'
 import { countAccountChange, takePoints } from '../limits/points.ts'
 import { orderItems, orders } from '../orders/schema.ts'
 import { findPayingAttempt } from '../payments/attempts.ts'
-import { endWithPeriod } from '../payments/end-with-period.ts'
+import { endWithPeriod, createPortalSession } from '../payments/buyer-subscription.ts'
 import { findGatewayOf } from '../payments/gateway.ts'
-import { createPortalSession } from '../payments/portal.ts'
 import { isModuleOn, setting } from '../settings/settings.ts'
 
 /** A subscription as its holder manages it (docs/contract.md 5.21): the element of entitlements, and what it costs. */

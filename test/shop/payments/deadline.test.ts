@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { DeadlinePassed, startDeadline } from '../../../src/shop/payments/deadline.ts'
+import { DeadlinePassed, startDeadline } from '../../../src/shop/payments/gateway.ts'
 
 const timeoutOf = (totalMs?: number) => startDeadline(totalMs).call(({ timeout }) => Promise.resolve(timeout))
 

@@ -3,9 +3,10 @@ import {
   checkoutFailed,
   isRunningAlready,
   isSilence,
-  readGatewayError
-} from '../../../src/shop/payments/gateway-failure.ts'
-import { customerMessage, safeReason } from '../../../src/shop/payments/decline-reasons.ts'
+  readGatewayError,
+  customerMessage,
+  safeReason
+} from '../../../src/shop/payments/gateway.ts'
 
 const card = (fields: object) => ({ rawType: 'card_error', statusCode: 402, ...fields })
 const details = (error: unknown) => checkoutFailed(readGatewayError(error), 'confirm_intent').details

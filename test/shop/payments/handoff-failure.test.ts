@@ -1,15 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { historyOf } from '../../../src/shop/orders/find.ts'
-import { metadataOf } from '../../../src/shop/payments/metadata.ts'
-import { startDeadline } from '../../../src/shop/payments/deadline.ts'
+import { metadataOf } from '../../../src/shop/payments/gateway-state.ts'
+import { startDeadline } from '../../../src/shop/payments/gateway.ts'
 import {
   afterFailedConfirm,
   afterFailedCreate,
   findIntent,
   nothingCharged,
   settleFailure
-} from '../../../src/shop/payments/handoff-failure.ts'
-import type { HandoffRun } from '../../../src/shop/payments/handoff-failure.ts'
+} from '../../../src/shop/payments/token-handoff.ts'
+import type { HandoffRun } from '../../../src/shop/payments/token-handoff.ts'
 import { openQuietTill } from './till.ts'
 
 const till = await openQuietTill()

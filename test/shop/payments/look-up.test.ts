@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { callOff, lookUp, unlessMissing } from '../../../src/shop/payments/look-up.ts'
+import { callOff, lookUp, unlessMissing } from '../../../src/shop/payments/gateway-state.ts'
 import { openQuietTill } from './till.ts'
 
 const till = await openQuietTill()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pageUrls, withResult } from '../../../src/shop/payments/page-urls.ts'
+import { pageUrls, withResult } from '../../../src/shop/payments/gateway-page.ts'
 
 test('sends the buyer from the gateway to the shop, whatever addresses the site gave', () => {
   const shop = { publicUrl: () => 'https://shop.example' }

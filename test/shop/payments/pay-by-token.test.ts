@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { metadataOf } from '../../../src/shop/payments/metadata.ts'
+import { metadataOf } from '../../../src/shop/payments/gateway-state.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import { moveOrder } from '../../../src/shop/orders/transition.ts'
 import { createAttempt, getAttempt, updateAttempt } from '../../../src/shop/payments/attempts.ts'

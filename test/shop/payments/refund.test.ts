@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { openWarnings } from '../../../src/shop/payments/warnings.ts'
-import { refundMetadataOf } from '../../../src/shop/payments/metadata.ts'
+import { refundMetadataOf } from '../../../src/shop/payments/gateway-state.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { readyGateway } from '../../../src/shop/payments/gateway.ts'
 import { openRefunds, refundOrder, settleRefund } from '../../../src/shop/payments/refund.ts'

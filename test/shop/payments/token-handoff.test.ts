@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { metadataOf } from '../../../src/shop/payments/metadata.ts'
-import { DeadlinePassed, startDeadline } from '../../../src/shop/payments/deadline.ts'
+import { metadataOf } from '../../../src/shop/payments/gateway-state.ts'
+import { DeadlinePassed, startDeadline } from '../../../src/shop/payments/gateway.ts'
 import { payByToken } from '../../../src/shop/payments/token-handoff.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTill } from './till.ts'

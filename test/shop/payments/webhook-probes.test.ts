@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { closeProbe, openProbe, probeDeliveries } from '../../../src/shop/payments/webhook-probes.ts'
+import { closeProbe, openProbe, probeDeliveries } from '../../../src/shop/payments/webhook.ts'
 import { eventOf, openTill } from './till.ts'
 import type { Till } from './till.ts'
 

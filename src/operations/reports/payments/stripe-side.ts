@@ -1,8 +1,7 @@
 import type Stripe from 'stripe'
 import type { ShopContext } from '../../../shop/context.ts'
 import { findAttemptByObject, findAttemptByToken } from '../../../shop/payments/attempts.ts'
-import { idOf } from '../../../shop/payments/gateway-state.ts'
-import { ownership } from '../../../shop/payments/metadata.ts'
+import { idOf, ownership } from '../../../shop/payments/gateway-state.ts'
 import type { AttemptRow } from '../../../shop/payments/rows.ts'
 
 /** The part of time that a report is about, in epoch milliseconds; `to` is not included. */
