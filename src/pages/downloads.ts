@@ -1,5 +1,6 @@
 import type { H3 } from 'h3'
-import { fileResponse, notFound } from '../platform/http/answers.ts'
+import { notFound } from '../platform/http/answers.ts'
+import { fileResponse } from '../platform/http/file-response.ts'
 import { serveAt } from '../platform/http/routing.ts'
 import { findDownloadFile } from '../shop/benefits/download-file.ts'
 import { openDownload } from '../shop/benefits/download-links.ts'

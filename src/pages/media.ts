@@ -1,5 +1,6 @@
 import type { H3 } from 'h3'
-import { fileResponse, matchesEtag, notFound } from '../platform/http/answers.ts'
+import { matchesEtag, notFound } from '../platform/http/answers.ts'
+import { fileResponse } from '../platform/http/file-response.ts'
 import { rawPath, rawTarget } from '../platform/http/request.ts'
 import { serveAt } from '../platform/http/routing.ts'
 import { findMediaFile } from '../shop/catalog/images/media-files.ts'
