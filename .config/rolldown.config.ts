@@ -65,7 +65,11 @@ const layers: CodeSplittingGroup[] = [
     priority: 4
   },
   { name: 'listener', test: /[\\/]src[\\/](proxy[\\/]mounted|platform[\\/]http[\\/]listen)\.ts$/, priority: 3 },
-  { name: 'shop', test: /[\\/]src[\\/](app\.ts$|shop[\\/](?!.*(import|csv|payouts|referrals[\\/]admin)))/, priority: 2 },
+  {
+    name: 'shop',
+    test: /[\\/]src[\\/](app\.ts$|shop[\\/](?!.*(import|csv|payouts|referrals[\\/]admin)))/,
+    priority: 2
+  },
   { name: 'server', test: /[\\/]src[\\/]start-server\.ts$/, priority: 1 }
 ]
 
