@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startBackupSchedule } from '../../src/operations/backup/schedule.ts'
 import { inspectBackup } from '../../src/operations/backup/inspect.ts'
-import { dropManifest, readManifest, writeManifest } from '../../src/operations/backup/manifest.ts'
+import { backupFiles, dropManifest, readManifest, writeManifest } from '../../src/operations/backup/manifest.ts'
 import { pruneBackups } from '../../src/operations/backup/create.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import { shopstead } from '../support/command-line.ts'
@@ -70,6 +70,13 @@ describe('a backup', () => {
     for (const name of [...days, '2025-01-01T03-00-00.000Z.db']) writeFileSync(join(dataDir, 'backups', name), '')
     pruneBackups(dataDir, 2)
     expect(finished(dataDir).toSorted()).toEqual(['2025-01-01T03-00-00.000Z.db', ...days.slice(2)])
+  })
+
+  it('is listed newest first, and not while its hidden file is unfinished', () => {
+    const folder = temporaryFolder()
+    const names = ['2026-01-01T03-00-00.000Z.db', '2026-01-02T03-00-00.000Z.db']
+    for (const name of [...names, '.2026-01-03T03-00-00.000Z.db', 'notes.txt']) writeFileSync(join(folder, name), '')
+    expect(backupFiles(folder)).toEqual(names.toReversed().map((name) => join(folder, name)))
   })
 })
 
