@@ -21,6 +21,8 @@ const everyone = (expected: Expected): Row => ({
   deactivated: expected
 })
 
+const personalPage: Row = { ...everyone('200'), guest: '303', unverified: '303', deactivated: '303' }
+
 const loggedIn = (expected: Expected): Row => ({
   guest: noSession,
   unverified: noSession,
@@ -264,14 +266,13 @@ export const pageExpectations: Readonly<Record<string, Row>> = {
   },
   'GET /sandbox/checkout/{id}': everyone(only('200', '404')),
   'GET /sandbox/3ds/{id}': everyone('404'),
-  // The same for everyone: the pages' scripts fetch personal data through the proxy.
   'GET /': everyone('200'),
-  'GET /orders': everyone('200'),
-  'GET /account': everyone('200'),
-  'GET /referrals': everyone('200'),
-  // The numbers of the caller's own affiliate account.
-  'GET /referrals/chart.svg': { ...everyone('404'), 'affiliate active': '200' },
-  'GET /thanks': everyone('200'),
+  // The personal pages lead a visitor without a session to the login.
+  'GET /orders': personalPage,
+  'GET /account': personalPage,
+  'GET /referrals': personalPage,
+  // No order is named.
+  'GET /thanks': everyone('404'),
   'GET /openapi.json': everyone('200'),
   'GET /docs': everyone('200'),
   'GET /livez': everyone('200'),

@@ -278,7 +278,6 @@ export const pageRequests: Readonly<Record<string, Request>> = {
   'GET /orders': inQuery('/orders'),
   'GET /account': inQuery('/account'),
   'GET /referrals': inQuery('/referrals'),
-  'GET /referrals/chart.svg': inQuery('/referrals/chart.svg'),
   'GET /thanks': inQuery('/thanks'),
   'GET /openapi.json': inQuery('/openapi.json'),
   'GET /docs': inQuery('/docs'),
