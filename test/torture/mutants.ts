@@ -6,7 +6,7 @@ import type { Trial, Part } from './part.ts'
 
 /** The files that the short form mutates, and the tests that must detect the mutants. */
 const short = {
-  mutate: ['src/shop/accounts/nonce.ts', 'src/shop/referrals/referrals.ts'],
+  mutate: ['src/shop/accounts/nonce.ts', 'src/shop/referrals/commission.ts'],
   tests: ['test/shop/accounts/nonce.test.ts', 'test/shop/referrals/commission.test.ts']
 }
 /** The threshold of .config/stryker.json, which applies to the total. Here it applies to each folder. */

@@ -9,7 +9,8 @@ import { getAffiliateById } from '../affiliates/find.ts'
 import { isPaidOut, adjustEarned } from './ledger.ts'
 import type { AffiliateRow } from '../affiliates/find.ts'
 import { isAccepted } from './states.ts'
-import { percentOf } from '../../platform/money.ts'
+import { netCommissionMinor } from './commission.ts'
+import type { CommissionBase } from './commission.ts'
 
 export type NewReferral = {
   affiliate: AffiliateRow
@@ -145,29 +146,6 @@ export function restoreCommission(tx: Tx, orderId: number, order: CommissionBase
   const restored = storeReferral(tx, referral, change, now)
   if (wasRefunded && referral.acceptedAt !== null) accept(tx, restored, now)
   else if (isAccepted(referral.status)) adjustEarned(tx, referral, amountMinor, 'refund_failed', now)
-}
-
-/** What a commission is computed from, in minor units. */
-export type CommissionBase = {
-  /** The goods after discounts, without shipping and tax. */
-  baseMinor: number
-  /** What the buyer paid. */
-  totalMinor: number
-  /** The sum of all refunds so far. */
-  refundedMinor: number
-}
-
-/**
- * The commission on an order after refunds, in minor units: the rate applied to the goods, less the share of the total
- * that was refunded. Both are rounded half up. The share is computed from the sum of all refunds, so that several refunds
- * reduce the commission exactly as one refund of their sum, and a full refund reduces it to zero.
- */
-export function netCommissionMinor(order: CommissionBase, rateBps: number): number {
-  const wholeMinor = percentOf(order.baseMinor, rateBps)
-  if (order.totalMinor === 0) return wholeMinor
-  const total = BigInt(order.totalMinor)
-  const doubledShare = 2n * BigInt(wholeMinor) * BigInt(order.refundedMinor)
-  return wholeMinor - Number((doubledShare + total) / (2n * total))
 }
 
 /**

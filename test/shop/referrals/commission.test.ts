@@ -1,6 +1,6 @@
 import { currentRateBps } from '../../../src/shop/affiliates/view.ts'
 import { describe, expect, it } from 'vitest'
-import { netCommissionMinor } from '../../../src/shop/referrals/referrals.ts'
+import { netCommissionMinor } from '../../../src/shop/referrals/commission.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { emptyShop, noon } from '../../support/temporary-shop.ts'
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Tx } from '../../../src/platform/db/database.ts'
 import { percentOf } from '../../../src/platform/money.ts'
+import { netCommissionMinor } from '../../../src/shop/referrals/commission.ts'
 import {
-  netCommissionMinor,
   acceptReferral,
   createReferral,
   rejectReferral,

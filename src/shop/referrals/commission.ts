@@ -1,0 +1,24 @@
+import { percentOf } from '../../platform/money.ts'
+
+/** What a commission is computed from, in minor units. */
+export type CommissionBase = {
+  /** The goods after discounts, without shipping and tax. */
+  baseMinor: number
+  /** What the buyer paid. */
+  totalMinor: number
+  /** The sum of all refunds so far. */
+  refundedMinor: number
+}
+
+/**
+ * The commission on an order after refunds, in minor units: the rate applied to the goods, less the share of the total
+ * that was refunded. Both are rounded half up. The share is computed from the sum of all refunds, so that several refunds
+ * reduce the commission exactly as one refund of their sum, and a full refund reduces it to zero.
+ */
+export function netCommissionMinor(order: CommissionBase, rateBps: number): number {
+  const wholeMinor = percentOf(order.baseMinor, rateBps)
+  if (order.totalMinor === 0) return wholeMinor
+  const total = BigInt(order.totalMinor)
+  const doubledShare = 2n * BigInt(wholeMinor) * BigInt(order.refundedMinor)
+  return wholeMinor - Number((doubledShare + total) / (2n * total))
+}
