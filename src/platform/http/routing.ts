@@ -1,12 +1,12 @@
+import { channel } from 'node:diagnostics_channel'
 import { H3 } from 'h3'
 import type { EventHandler, H3Event, H3RouteMeta, Middleware } from 'h3'
+import { Node, Yallist } from 'yallist'
 import type { AppError } from '../../errors.ts'
 import type { Logger } from '../log.ts'
 import { methodNotAllowed, notFound, requestIds } from './answers.ts'
-import { rawPath, rawTarget, segment } from './request.ts'
-import { channel } from 'node:diagnostics_channel'
-import { Node, Yallist } from 'yallist'
 import type { RequestIds } from './answers.ts'
+import { rawPath, rawTarget, segment } from './request.ts'
 
 /** Turns an error that a handler throws into a response. */
 export type Refuse = (error: unknown, event: H3Event) => Response | Promise<Response>
