@@ -40,8 +40,11 @@ export const find = (selector) => document.querySelector(selector)
  */
 export const findAll = (selector) => document.querySelectorAll(selector)
 
-/** Only the answer to the newest change counts. */
-let newest = 0
+/**
+ * Only the answer to the newest change counts. The requests before it are aborted, because their answers would set the cookie
+ * of the cart to what the buyer has changed since.
+ */
+let newest = new AbortController()
 let typing
 
 /**
@@ -76,7 +79,9 @@ function refreshFor({ target: field }, afterMs) {
  */
 async function refresh(form, action, { submitter = null, also = {}, without } = {}) {
   clearTimeout(typing)
-  const turn = ++newest
+  newest.abort()
+  newest = new AbortController()
+  const { signal } = newest
   const typed = new FormData(form)
   const sent = new URLSearchParams()
   for (const [name, value] of new FormData(form, submitter))
@@ -86,8 +91,8 @@ async function refresh(form, action, { submitter = null, also = {}, without } = 
   form.toggleAttribute('data-refreshing', true)
   // A field named action would hide the property.
   const address = form.getAttribute('action') ?? location.href
-  const text = await load(address, { method: 'POST', body: sent })
-  if (turn !== newest) return
+  const text = await load(address, { method: 'POST', body: sent, signal })
+  if (signal.aborted) return
   if (text === '') return unanswered(form)
   const next = new DOMParser().parseFromString(text, 'text/html')
   showNext(form, next, typed, submitter?.dataset.focus)
