@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { setting } from '../settings/settings.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { rawStatement, rowStatement, statement } from '../../platform/db/statements.ts'
+import { rawStatement, statement } from '../../platform/db/statements.ts'
 import type { DonationRow, GatewaySubscriptionRow, SubscriptionRow } from './rows.ts'
 import { downloadPermissions, enrolments, gatewaySubscriptions } from './schema.ts'
 import { joinPeriods } from './spans.ts'
@@ -125,11 +125,17 @@ export function subscriptionsOf(db: Db, userId: number) {
 }
 export type SubscriptionRecord = ReturnType<typeof subscriptionsOf>[number]
 
-const renewedForOrder = rowStatement(gatewaySubscriptions, 'order_id = +?')
+const renewedForOrder = statement((orm) =>
+  orm
+    .select()
+    .from(gatewaySubscriptions)
+    .where(eq(gatewaySubscriptions.orderId, sql.placeholder('orderId')))
+    .prepare()
+)
 
 /** The gateway's subscription of an order; undefined for an order without subscriptions, and for null. */
 export function findRenewed(db: Db, orderId: number | null): GatewaySubscriptionRow | undefined {
-  return orderId === null ? undefined : renewedForOrder(db, orderId)
+  return orderId === null ? undefined : renewedForOrder(db).get({ orderId })
 }
 
 /** The key by which fixed terms are joined. Subscriptions that Stripe renews are never joined. */

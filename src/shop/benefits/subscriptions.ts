@@ -1,12 +1,19 @@
-import { and, eq, isNull, or } from 'drizzle-orm'
+import { and, eq, isNull, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { insertStatement, rawStatement, rowStatement, rowsStatement } from '../../platform/db/statements.ts'
+import { rawStatement, statement } from '../../platform/db/statements.ts'
 import { emit } from '../webhooks/emit.ts'
 import type { SubscriptionRow } from './rows.ts'
 import { subscription } from './kinds/subscription.ts'
 import { subscriptionInvoices, subscriptions } from './schema.ts'
 
-const byGatewayId = rowsStatement(subscriptions, 'gateway_id = +? ORDER BY id')
+const byGatewayId = statement((orm) =>
+  orm
+    .select()
+    .from(subscriptions)
+    .where(eq(subscriptions.gatewayId, sql.placeholder('gatewayId')))
+    .orderBy(subscriptions.id)
+    .prepare()
+)
 const record = rawStatement<{ orderId: number; gatewayId: string; currentPeriodEnd: number }>(
   `INSERT INTO gateway_subscriptions (gateway_id, order_id, current_period_end)
    VALUES (@gatewayId, @orderId, @currentPeriodEnd)
@@ -21,13 +28,22 @@ const setEnd = rawStatement<{ gatewayId: string; cancelAtPeriodEnd: 0 | 1 }>(
     WHERE gateway_id = @gatewayId AND cancel_at_period_end <> @cancelAtPeriodEnd`
 )
 
-const insertInvoice = insertStatement(subscriptionInvoices)
+const invoiceOfOrder = statement((orm) =>
+  orm
+    .select()
+    .from(subscriptionInvoices)
+    .where(eq(subscriptionInvoices.orderId, sql.placeholder('orderId')))
+    .prepare()
+)
+
 /** The period that a renewal's order paid for; undefined for other orders. */
-export const findInvoiceOfOrder = rowStatement(subscriptionInvoices, 'order_id = +?')
+export function findInvoiceOfOrder(db: Db, orderId: number): typeof subscriptionInvoices.$inferSelect | undefined {
+  return invoiceOfOrder(db).get({ orderId })
+}
 
 /** Stores which period the order of a renewal paid for. */
 export function recordInvoice(tx: Tx, invoice: typeof subscriptionInvoices.$inferInsert): void {
-  insertInvoice(tx, invoice)
+  tx.orm.insert(subscriptionInvoices).values(invoice).run()
 }
 
 /**
@@ -44,11 +60,11 @@ export function takeBackRenewal(tx: Tx, orderId: number, now: number): void {
 
 /** Whether a benefit of this shop is linked with a subscription at the gateway. */
 export function isLinked(db: Db, gatewayId: string): boolean {
-  return byGatewayId(db, gatewayId).length > 0
+  return rowsOf(db, gatewayId).length > 0
 }
 
-function rowsOf(tx: Tx, gatewayId: string): SubscriptionRow[] {
-  return byGatewayId(tx, gatewayId)
+function rowsOf(db: Db, gatewayId: string): SubscriptionRow[] {
+  return byGatewayId(db).all({ gatewayId })
 }
 
 function update(tx: Tx, row: SubscriptionRow, set: Partial<SubscriptionRow>): void {
@@ -128,7 +144,7 @@ export function reportFailedTry(tx: Tx, gatewayId: string, reportedTry: string):
 
 /** Whether a benefit of the subscription has ended in the shop, by a refund or by an operator. */
 export function hasEndedHere(db: Db, gatewayId: string): boolean {
-  return byGatewayId(db, gatewayId).some(({ cancelledAt }) => cancelledAt !== null)
+  return rowsOf(db, gatewayId).some(({ cancelledAt }) => cancelledAt !== null)
 }
 
 /** Stores whether the subscription ends with the paid period. Returns whether that changed. */

@@ -1,6 +1,6 @@
-import { eq, max } from 'drizzle-orm'
+import { eq, max, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { insertStatement, updateStatement, rawStatement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { applyVariations } from './apply-variations.ts'
 import { CategoryTree } from './category-tree.ts'
 import type { Change } from './changes.ts'
@@ -29,9 +29,6 @@ export type ApplyOptions = {
   /** Leaves the products of renamed and moved categories to `updateProducts` of `CategoryTree`. */
   updatesLater?: boolean | undefined
 }
-
-const insertProduct = insertStatement(products)
-const changeProduct = updateStatement(products)
 
 /** The state that all entries of one import share. */
 export class ApplyRun {
@@ -91,7 +88,11 @@ function findBySku(tx: Tx, { sku }: ProductInput): ProductRow | undefined {
 function createProduct(run: ApplyRun, input: ProductInput): Change {
   const { categories, tags, images, variations, grants, position, ...columns } = withDefaults(input)
   const places = { position: run.position(position), createdAt: run.now, updatedAt: run.now }
-  const id = insertProduct(run.tx, { ...columns, ...places })
+  const { id } = run.tx.orm
+    .insert(products)
+    .values({ ...columns, ...places })
+    .returning({ id: products.id })
+    .get()
   run.categories.apply(id, categories)
   applyTags(run.tx, id, tags)
   applyImages(run.tx, { productId: id, variationId: null }, images, { folder: run.options.folder, now: run.now })
@@ -121,7 +122,11 @@ function updateProduct(run: ApplyRun, row: ProductRow, input: ProductInput): Cha
     ...Object.entries(lists).flatMap(([name, changed]) => (changed ? [name] : []))
   ]
   if (fields.length === 0) return { kind: 'product', key: row.slug, outcome: 'unchanged', fields }
-  changeProduct(tx, row.id, { ...columns, updatedAt: run.now })
+  tx.orm
+    .update(products)
+    .set({ ...columns, updatedAt: run.now })
+    .where(eq(products.id, row.id))
+    .run()
   indexProduct(tx, row.id)
   return { kind: 'product', key: row.slug, outcome: 'updated', fields }
 }
@@ -194,23 +199,35 @@ function withConsistentSale(row: ProductRow, input: ProductInput, wanted: Column
   return consistent
 }
 
-const deleteTags = rawStatement<[number]>('DELETE FROM product_tags WHERE product_id = ?')
-const insertTag = insertStatement(productTags)
-const deleteGrants = rawStatement<[number]>('DELETE FROM product_grants WHERE product_id = ?')
-const insertGrant = insertStatement(productGrants)
+const owner = sql.placeholder('productId')
+const place = sql.placeholder('position')
+const deleteTags = statement((orm) => orm.delete(productTags).where(eq(productTags.productId, owner)).prepare())
+const insertTag = statement((orm) =>
+  orm
+    .insert(productTags)
+    .values({ productId: owner, tag: sql.placeholder('tag'), position: place })
+    .prepare()
+)
+const deleteGrants = statement((orm) => orm.delete(productGrants).where(eq(productGrants.productId, owner)).prepare())
+const insertGrant = statement((orm) =>
+  orm
+    .insert(productGrants)
+    .values({ productId: owner, spec: sql.placeholder('spec'), position: place })
+    .prepare()
+)
 
 /** Replaces a product's tags; returns true when something changed. */
 export function applyTags(tx: Tx, productId: number, wanted: readonly string[]): boolean {
   if (isDeepStrictEqual(tagsOfProduct(tx, productId), wanted)) return false
-  deleteTags(tx).run(productId)
-  for (const [position, tag] of wanted.entries()) insertTag(tx, { productId, tag, position })
+  deleteTags(tx).run({ productId })
+  for (const [position, tag] of wanted.entries()) insertTag(tx).run({ productId, tag, position })
   return true
 }
 
 /** Replaces a product's grants; returns true when something changed. Benefits that orders have given stay. */
 export function applyGrants(tx: Tx, productId: number, wanted: readonly GrantSpec[]): boolean {
   if (isDeepStrictEqual(grantsOfProduct(tx, productId), wanted)) return false
-  deleteGrants(tx).run(productId)
-  for (const [position, spec] of wanted.entries()) insertGrant(tx, { productId, spec, position })
+  deleteGrants(tx).run({ productId })
+  for (const [position, spec] of wanted.entries()) insertGrant(tx).run({ productId, spec, position })
   return true
 }

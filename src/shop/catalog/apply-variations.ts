@@ -1,14 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { insertStatement, rowsStatement, updateStatement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { applyImages } from './images/stored-images.ts'
 import type { VariationInput } from './import/format.ts'
 import type { VariationRow } from './rows.ts'
 import { variations } from './schema.ts'
 
-const variationsOf = rowsStatement(variations, 'product_id = ?')
-const insertVariation = insertStatement(variations)
-const updateVariation = updateStatement(variations)
+const variationsOf = statement((orm) =>
+  orm
+    .select()
+    .from(variations)
+    .where(eq(variations.productId, sql.placeholder('productId')))
+    .prepare()
+)
 
 /**
  * Replaces a product's variations, matched by SKU. A variation that is no longer listed becomes unavailable; its row
@@ -23,7 +28,7 @@ export function applyVariations(
   wanted: readonly VariationInput[],
   options: { keepStock: boolean; folder?: string | undefined; now: number }
 ): boolean {
-  const rows = variationsOf(tx, productId)
+  const rows = variationsOf(tx).all({ productId })
   const bySku = new Map(rows.map((row) => [row.sku, row]))
   const applied = wanted.map(({ images, ...input }, position) => {
     const row = bySku.get(input.sku)
@@ -39,9 +44,17 @@ export function applyVariations(
 }
 
 function variationIdOf(tx: Tx, productId: number, sku: string): number {
-  const row = variationsOf(tx, productId).find((variation) => variation.sku === sku)
+  const row = tx.orm
+    .select({ id: variations.id })
+    .from(variations)
+    .where(and(eq(variations.productId, productId), eq(variations.sku, sku)))
+    .get()
   if (row === undefined) throw new Error(`Product ${productId} has no variation ${sku}.`)
   return row.id
+}
+
+function updateVariation(tx: Tx, id: number, change: Partial<VariationRow>): void {
+  tx.orm.update(variations).set(change).where(eq(variations.id, id)).run()
 }
 
 function applyVariation(
@@ -52,7 +65,10 @@ function applyVariation(
   keepStock: boolean
 ): boolean {
   if (row === undefined) {
-    insertVariation(tx, { ...input, productId })
+    tx.orm
+      .insert(variations)
+      .values({ ...input, productId })
+      .run()
     return true
   }
   const wanted = { ...input, stock: keepStock ? row.stock : input.stock, available: true }

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, sql } from 'drizzle-orm'
 import { validationFailed } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { insertStatement, rawStatement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/statements.ts'
 import { compareKey } from '../../platform/text.ts'
 import { countOutcomes } from './changes.ts'
 import type { Counts } from './changes.ts'
@@ -14,11 +14,15 @@ import { categoriesOfProduct } from './stored-product.ts'
 
 type CategoryRow = typeof categories.$inferSelect
 
-const deletePlaces = rawStatement<[number]>('DELETE FROM product_categories WHERE product_id = ?')
-const insertPlace = insertStatement(productCategories)
-
-const nextProducts = rawStatement<[number, number, number], number>(
-  'SELECT product_id FROM product_categories WHERE category_id = ? AND product_id > ? ORDER BY product_id LIMIT ?'
+const owner = sql.placeholder('productId')
+const deletePlaces = statement((orm) =>
+  orm.delete(productCategories).where(eq(productCategories.productId, owner)).prepare()
+)
+const insertPlace = statement((orm) =>
+  orm
+    .insert(productCategories)
+    .values({ productId: owner, categoryId: sql.placeholder('categoryId'), position: sql.placeholder('position') })
+    .prepare()
 )
 /** So many products that a category is updated at once. */
 const wholeCategory = 2 ** 31
@@ -99,8 +103,9 @@ export class CategoryTree {
     const wanted = [...new Set(ids.flatMap((id) => this.#path(id)))]
     const current = categoriesOfProduct(this.#tx, productId).map((category) => category.id)
     if (isDeepStrictEqual(current, wanted)) return false
-    deletePlaces(this.#tx).run(productId)
-    for (const [position, categoryId] of wanted.entries()) insertPlace(this.#tx, { productId, categoryId, position })
+    deletePlaces(this.#tx).run({ productId })
+    for (const [position, categoryId] of wanted.entries())
+      insertPlace(this.#tx).run({ productId, categoryId, position })
     return true
   }
 
@@ -163,9 +168,14 @@ export class CategoryTree {
   updateProducts(limit: number): boolean {
     const row = this.#behind()
     if (row === undefined) return false
-    const ids = nextProducts(this.#tx)
-      .pluck()
-      .all(row.id, row.updatedTo ?? 0, limit)
+    const ids = this.#tx.orm
+      .select({ id: productCategories.productId })
+      .from(productCategories)
+      .where(and(eq(productCategories.categoryId, row.id), gt(productCategories.productId, row.updatedTo ?? 0)))
+      .orderBy(productCategories.productId)
+      .limit(limit)
+      .all()
+      .map(({ id }) => id)
     for (const id of ids) {
       this.#replace(id, idsOf(this.#tx, id))
       indexProduct(this.#tx, id)
@@ -187,11 +197,9 @@ export class CategoryTree {
   }
 }
 
-const stale = rawStatement<[], number>('SELECT 1 FROM categories WHERE updated_to IS NOT NULL LIMIT 1')
-
 /** Whether products have to be updated, because an import renamed or moved their category. */
-export function hasStaleProducts(db: Db): boolean {
-  return stale(db).get() !== undefined
+export function hasStaleProducts({ orm }: Db): boolean {
+  return orm.select({ id: categories.id }).from(categories).where(isNotNull(categories.updatedTo)).get() !== undefined
 }
 
 function idsOf(tx: Tx, productId: number): number[] {

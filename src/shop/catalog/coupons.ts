@@ -4,7 +4,7 @@ import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { inParts } from '../../platform/db/in-parts.ts'
-import { rawStatement, rowStatement, statement } from '../../platform/db/statements.ts'
+import { rawStatement, statement } from '../../platform/db/statements.ts'
 import { toMajor } from '../../platform/money.ts'
 import { compareKey } from '../../platform/text.ts'
 import { categoryReference } from './category-tree.ts'
@@ -12,7 +12,13 @@ import type { CouponScope } from './coupon-rules.ts'
 import type { CouponRow } from './rows.ts'
 import { couponCategories, couponProducts, coupons } from './schema.ts'
 
-const byKey = rowStatement(coupons, 'code_key = ?')
+const byKey = statement((orm) =>
+  orm
+    .select()
+    .from(coupons)
+    .where(eq(coupons.codeKey, sql.placeholder('codeKey')))
+    .prepare()
+)
 const scopeProducts = statement((orm) =>
   orm
     .select({ id: couponProducts.productId })
@@ -40,7 +46,7 @@ const subtractUse = rawStatement<[number]>('UPDATE coupons SET used = used - 1 W
 
 /** Finds a coupon by its code, ignoring case and surrounding spaces. */
 export function findCoupon(db: Db, code: string): CouponRow | undefined {
-  return byKey(db, compareKey(code))
+  return byKey(db).get({ codeKey: compareKey(code) })
 }
 
 /** As `findCoupon`. @throws AppError NOT_FOUND */

@@ -1,15 +1,8 @@
-import { eq, isNull, or, sql } from 'drizzle-orm'
+import { desc, eq, isNull, or, sql } from 'drizzle-orm'
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
-import {
-  insertStatement,
-  rowStatement,
-  rowsStatement,
-  statement,
-  updateStatement,
-  rawStatement
-} from '../../platform/db/statements.ts'
+import { rawStatement, statement } from '../../platform/db/statements.ts'
 import type { ShopContext } from '../context.ts'
 import type { OrderRow } from '../orders/find.ts'
 import type { AttemptRow } from './rows.ts'
@@ -22,9 +15,28 @@ import { confirmPayment, payOrder, moveOrder } from '../orders/transition.ts'
 import { queueMail } from '../mail/queue-mail.ts'
 import { setting } from '../settings/settings.ts'
 
-const insertAttempt = insertStatement(paymentAttempts)
-const byId = rowStatement(paymentAttempts, 'id = +?')
-const byToken = rowStatement(paymentAttempts, 'token = +?')
+const byId = statement((orm) =>
+  orm
+    .select()
+    .from(paymentAttempts)
+    .where(eq(paymentAttempts.id, sql.placeholder('id')))
+    .prepare()
+)
+const byToken = statement((orm) =>
+  orm
+    .select()
+    .from(paymentAttempts)
+    .where(eq(paymentAttempts.token, sql.placeholder('token')))
+    .prepare()
+)
+const byOrder = statement((orm) =>
+  orm
+    .select()
+    .from(paymentAttempts)
+    .where(eq(paymentAttempts.orderId, sql.placeholder('orderId')))
+    .orderBy(desc(paymentAttempts.id))
+    .prepare()
+)
 const byObject = statement((orm) =>
   orm
     .select()
@@ -37,7 +49,6 @@ const byObject = statement((orm) =>
     )
     .prepare()
 )
-const update = updateStatement(paymentAttempts)
 const open = statement((orm) =>
   orm.select().from(paymentAttempts).where(isNull(paymentAttempts.outcome)).orderBy(paymentAttempts.updatedAt).prepare()
 )
@@ -52,35 +63,38 @@ export function createAttempt(
   { gateway, kind, livemode }: Pick<AttemptRow, 'gateway' | 'kind' | 'livemode'>,
   now: number
 ): AttemptRow {
-  const id = insertAttempt(tx, {
-    gateway,
-    kind,
-    livemode,
-    orderId: order.id,
-    amountMinor: order.totalMinor,
-    currency: order.currency,
-    token: randomToken(),
-    createKey: `create-${randomToken()}`,
-    confirmKey: `confirm-${randomToken()}`,
-    // Known before Stripe is asked, so that the coupon can be deleted even if the answer is lost.
-    discountCouponId: kind === 'checkout_session' && order.discountMinor > 0 ? `shopstead-${randomToken()}` : null,
-    expiresAt: order.holdEndsAt,
-    createdAt: now,
-    updatedAt: now
-  })
-  return getAttempt(tx, id)
+  return tx.orm
+    .insert(paymentAttempts)
+    .values({
+      gateway,
+      kind,
+      livemode,
+      orderId: order.id,
+      amountMinor: order.totalMinor,
+      currency: order.currency,
+      token: randomToken(),
+      createKey: `create-${randomToken()}`,
+      confirmKey: `confirm-${randomToken()}`,
+      // Known before Stripe is asked, so that the coupon can be deleted even if the answer is lost.
+      discountCouponId: kind === 'checkout_session' && order.discountMinor > 0 ? `shopstead-${randomToken()}` : null,
+      expiresAt: order.holdEndsAt,
+      createdAt: now,
+      updatedAt: now
+    })
+    .returning()
+    .get()
 }
 
 /** The attempt with an id, which exists because other rows refer to it. */
 export function getAttempt(db: Db, id: number): AttemptRow {
-  const attempt = byId(db, id)
+  const attempt = byId(db).get({ id })
   if (attempt === undefined) throw new Error(`payment attempt ${id} is missing`)
   return attempt
 }
 
 /** By the secret token that the gateway's object carries. */
 export function findAttemptByToken(db: Db, token: string): AttemptRow | undefined {
-  return byToken(db, token)
+  return byToken(db).get({ token })
 }
 
 /** By the id of its Checkout Session, Invoice or PaymentIntent. */
@@ -89,7 +103,9 @@ export function findAttemptByObject(db: Db, objectId: string): AttemptRow | unde
 }
 
 /** Newest first. */
-export const attemptsOf = rowsStatement(paymentAttempts, 'order_id = +? ORDER BY id DESC')
+export function attemptsOf(db: Db, orderId: number): AttemptRow[] {
+  return byOrder(db).all({ orderId })
+}
 
 /** An order's attempts without a final outcome, newest first. */
 export function openAttemptsOf(db: Db, orderId: number): AttemptRow[] {
@@ -103,7 +119,11 @@ export function openAttempts(db: Db): AttemptRow[] {
 
 /** Changes columns of an attempt, and its time of change. */
 export function updateAttempt(tx: Tx, id: number, change: Partial<AttemptRow>, now: number): void {
-  update(tx, id, { ...change, updatedAt: now })
+  tx.orm
+    .update(paymentAttempts)
+    .set({ ...change, updatedAt: now })
+    .where(eq(paymentAttempts.id, id))
+    .run()
 }
 
 /** Whether the payment arrived after its order was paid in another way. */

@@ -2,10 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openDatabase, readSnapshot, write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
-import { rowStatement } from '../../../src/platform/db/statements.ts'
-import { users } from '../../../src/shop/accounts/schema.ts'
 import { isModuleOn, revisions, switchModule } from '../../../src/shop/settings/settings.ts'
-import { makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 
 function beside({ dataDir }: { dataDir: string }): Db & Disposable {
@@ -52,12 +49,4 @@ test('settings that were rolled back are not cached, although a later change has
   switchModule(other, 'downloads', false, 0)
   expect(revisions(db).settings).toBe(before + 1)
   expect([isModuleOn(db, 'courses'), isModuleOn(db, 'downloads')]).toEqual([true, false])
-})
-
-test('a row read by a row statement equals the row of the query builder', async () => {
-  using shop = openTestShop()
-  await makeUser(shop, { email: 'lena@shop.example' })
-  const [built] = shop.db.orm.select().from(users).all()
-  expect(rowStatement(users, 'email_key = ?')(shop.db, 'lena@shop.example')).toEqual(built)
-  expect(built?.isAdmin).toBe(false)
 })

@@ -1,6 +1,6 @@
-import { eq } from 'drizzle-orm'
-import type { Tx } from '../../../platform/db/database.ts'
-import { insertStatement, rowsStatement, updateStatement } from '../../../platform/db/statements.ts'
+import { eq, sql } from 'drizzle-orm'
+import type { Db, Tx } from '../../../platform/db/database.ts'
+import { statement } from '../../../platform/db/statements.ts'
 import type { ProductImageRow } from '../rows.ts'
 import { productImages, media } from '../schema.ts'
 import type { ImageInput } from '../import/fields.ts'
@@ -15,10 +15,27 @@ import { maxPictureBytes, PictureError, tooLarge } from '../../../platform/pictu
 import type { ShopContext } from '../../context.ts'
 import { hasMediaFiles, mediaHashOf, writeMediaFiles } from './media-files.ts'
 
+const imagesOf = statement((orm) =>
+  orm
+    .select()
+    .from(productImages)
+    .where(eq(productImages.productId, sql.placeholder('productId')))
+    .orderBy(productImages.variationId, productImages.position, productImages.id)
+    .prepare()
+)
+
 /** All pictures of a product and its variations, in their order, also those that are not stored yet. */
-export const imagesOfProduct = rowsStatement(productImages, 'product_id = ? ORDER BY variation_id, position, id')
-const insertImage = insertStatement(productImages)
-const updateImage = updateStatement(productImages)
+export function imagesOfProduct(db: Db, productId: number): ProductImageRow[] {
+  return imagesOf(db).all({ productId })
+}
+
+function insertImage(tx: Tx, image: typeof productImages.$inferInsert): void {
+  tx.orm.insert(productImages).values(image).run()
+}
+
+function updateImage(tx: Tx, id: number, change: Partial<ProductImageRow>): void {
+  tx.orm.update(productImages).set(change).where(eq(productImages.id, id)).run()
+}
 
 export type ImageOwner = { productId: number; variationId: number | null }
 
