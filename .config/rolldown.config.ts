@@ -96,7 +96,7 @@ const program = defineConfig({
 // The order matters: the first clears the folder, and the last stamps its content.
 export default [forSites, program]
 
-/** What the storefront's scripts import besides each other (pages/browser-module.ts), by name in dist. */
+/** What the storefront's scripts import besides each other (pages/assets.ts), by name in dist. */
 function modulesOfScripts(): Record<string, string> {
   const imports = globSync('src/pages/assets/*.js').flatMap((script) =>
     [...readFileSync(script, 'utf8').matchAll(/\bfrom '(\.[^']+)\.ts'/g)].map(([, path = '']) =>

@@ -12,7 +12,7 @@ import { notFound } from './platform/http/answers.ts'
 import { parseTrustedProxies, watchForwarding } from './platform/http/client-address.ts'
 import { listenHttp } from './platform/http/listen.ts'
 import type { HttpListener, HttpOptions } from './platform/http/listen.ts'
-import { serveDownloads } from './pages/downloads.ts'
+import { serveDownloads } from './pages/files.ts'
 import { servePages } from './pages/pages.ts'
 import { createWebApp, serveProbe, transportSecurity } from './web-app.ts'
 

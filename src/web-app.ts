@@ -7,7 +7,7 @@ import { failure } from './platform/http/answers.ts'
 import { rawPath, rawTarget } from './platform/http/request.ts'
 import { createRouting, serveAt } from './platform/http/routing.ts'
 import { describeError, clientLog } from './platform/log.ts'
-import { serveMedia } from './pages/media.ts'
+import { serveMedia } from './pages/files.ts'
 import { createNotFoundPage, prefersHtml } from './pages/pages.ts'
 import { mountProxy, mountedAt } from './proxy/mounted.ts'
 

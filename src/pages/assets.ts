@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { join, posix } from 'node:path'
 import { assetPath } from '../platform/package-root.ts'
-import { acceptedEncoding, compressed } from './compression.ts'
-import type { Encoding } from './compression.ts'
-import { readModule } from './browser-module.ts'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { existsSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 
 /** The files that templates name. They import or refer to all others. */
 const entries = {
@@ -88,4 +88,68 @@ function answer({ path, body, type }: Asset, encoding: Encoding | null): Respons
       ...(encoding === null ? {} : { 'content-encoding': encoding })
     }
   })
+}
+
+export type Encoding = 'br' | 'gzip'
+
+/** The best encoding that the client accepts; `q=0` excludes an encoding (RFC 9110 12.5.3). */
+export function acceptedEncoding(request: Request): Encoding | null {
+  const named = (request.headers.get('accept-encoding') ?? '').toLowerCase().split(',')
+  const takes = (encoding: Encoding): boolean =>
+    named.some((part) => {
+      const [name = '', ...parameters] = part.split(';').map((text) => text.trim())
+      return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+    })
+  if (takes('br')) return 'br'
+  return takes('gzip') ? 'gzip' : null
+}
+
+const cache = new Map<string, Buffer<ArrayBuffer>>()
+
+/** Compresses a file that never changes under its name, once and at the highest level. */
+export function compressed(name: string, body: Buffer, encoding: Encoding): Buffer<ArrayBuffer> {
+  const key = `${encoding} ${name}`
+  const known = cache.get(key)
+  if (known !== undefined) return known
+  const small = encoding === 'br' ? brotliCompressSync(body) : gzipSync(body, { level: 9 })
+  cache.set(key, small)
+  return small
+}
+
+/** Compresses a page at a fast level, because it is rendered for each request. */
+export function compressedPage(html: string, encoding: Encoding): Buffer<ArrayBuffer> {
+  if (encoding === 'gzip') return gzipSync(html)
+  return brotliCompressSync(html, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
+}
+
+const imports = /(?<=\b(?:from|import) ['"])\.[^'"]+(?=['"])/g
+/** The link to a source map, which is removed because the map is not served. */
+const mapAddress = /^\/\/# sourceMappingURL=.*$/m
+const docstrings = /^[ \t]*\/\*\*[^]*?\*\/[ \t]*\n/gm
+
+/**
+ * The content of a file for browsers. A script imports other files by the names that `publish` returns. TypeScript loses
+ * its types, or the JavaScript that the build has generated from it is used. Docstrings are left out.
+ */
+export function readModule(file: string, publish: (specifier: string) => string): Buffer<ArrayBuffer> {
+  if (!/\.(js|ts)$/.test(file)) return readFileSync(file)
+  return Buffer.from(readScript(file).replaceAll(docstrings, '').replaceAll(imports, publish))
+}
+
+function readScript(file: string): string {
+  if (file.endsWith('.js')) return readFileSync(file, 'utf8')
+  const built = file.replace(/\.ts$/, '.js')
+  if (!existsSync(file)) return readFileSync(built, 'utf8').replace(mapAddress, '')
+  return withoutWarning(() => stripTypeScriptTypes(readFileSync(file, 'utf8')))
+}
+
+/** Node warns on every start that this function is experimental. Type stripping itself, which runs this file, is stable. */
+function withoutWarning<T>(work: () => T): T {
+  const { emitWarning } = process
+  process.emitWarning = () => undefined
+  try {
+    return work()
+  } finally {
+    process.emitWarning = emitWarning
+  }
 }

@@ -4,7 +4,13 @@ import type { Db } from '../platform/db/database.ts'
 import { toIso } from '../platform/iso-time.ts'
 import { formatMoney } from '../platform/money.ts'
 import { askGateway, buyerStatuses, buyerStatusOf } from '../shop/checkout/buyer-status.ts'
-import { canCancel, cancelByBuyer, payUrlOf } from '../shop/checkout/buyer-order.ts'
+import {
+  canCancel,
+  cancelByBuyer,
+  payUrlOf,
+  endGuestSubscription,
+  guestSubscriptionOf
+} from '../shop/checkout/buyer-order.ts'
 import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
 import { documentsOf } from '../shop/invoices/find.ts'
 import { documentName } from '../shop/invoices/text.ts'
@@ -18,11 +24,13 @@ import type { ReturnResult } from '../shop/payments/gateway-page.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { listShipments } from '../shop/shipments/find.ts'
 import type { ShipmentView } from '../shop/shipments/find.ts'
-import { readForm } from './read-form.ts'
+import { readForm } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
-import { dayFormat } from './day-format.ts'
-import { shopHome } from './shop-home.ts'
-import { subscriptionNote } from './subscription-note.ts'
+import { shopHome, sitePage, siteOf, isOpen as hasStorefront } from './shop-site.ts'
+import { dayText } from './storefront/format.ts'
+import { formView } from './storefront/form-view.ts'
+import { sheet } from './storefront/sign-in.ts'
+import { findRenewed } from '../shop/benefits/records.ts'
 
 const token = '([A-Za-z0-9_-]{1,100})'
 const cancelPath = new RegExp(`^/checkout/cancel/${token}$`)
@@ -192,3 +200,83 @@ function resultOf(buyerStatus: BuyerStatus): ReturnResult {
 function isUndecided(buyerStatus: BuyerStatus): boolean {
   return buyerStatus === 'pending' || buyerStatus === 'awaiting_bank'
 }
+
+const subscriptionPath = new RegExp(`^/checkout/subscription/${token}$`)
+const subscriptionName = '/checkout/subscription/:token'
+
+/** The page on which a guest confirms the end of a subscription. Emails and the order's page lead to it, nothing is done by GET. */
+export const subscriptionPages: readonly PageRoute[] = [
+  { method: 'GET', path: subscriptionPath, name: subscriptionName, handle: askToEnd },
+  { method: 'POST', path: subscriptionPath, name: subscriptionName, handle: endSubscription }
+]
+
+function askToEnd(call: PageCall): PageReply {
+  const { app, param, now } = call
+  const order = getOrderByPublicToken(app.db, param)
+  const subscription = guestSubscriptionOf(app, order)
+  if (subscription === null || !subscription.canCancel) return { redirect: donePath(order) }
+  const site = siteOf(app)
+  const { t } = site
+  const { currentPeriodEnd } = subscription
+  const isPaid = Date.parse(currentPeriodEnd) > now
+  const access = isPaid ? t('subscription.access', { day: dayText(currentPeriodEnd, site) }) : t('subscription.now')
+  const text = `${access} ${t('subscription.noCharge')}`
+  const to = `/checkout/subscription/${param}`
+  const form = formView({ action: 'end', submit: t('subscription.yes'), rows: [], to }, {})
+  const links = [{ label: t('subscription.keep'), url: donePath(order) }]
+  return sitePage(call, sheet(200, t('subscription.confirm'), { text, form, links }))
+}
+
+async function endSubscription(call: PageCall): Promise<PageReply> {
+  const { app, param, now } = call
+  const order = getOrderByPublicToken(app.db, param)
+  try {
+    await endGuestSubscription(app, param, call)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    // The order's page says what is the case: the order belongs to an account by now.
+    if (error.code !== 'DEPENDENCY_UNAVAILABLE' && error.code !== 'CONFLICT') throw error
+    const message =
+      error.code === 'CONFLICT'
+        ? 'The subscription belongs to an account by now. Log in to end it.'
+        : 'The payment service does not answer, so the subscription was not ended. Please try again in a minute.'
+    return orderPage(app, order, now, { status: error.status, message })
+  }
+  return { redirect: donePath(order) }
+}
+
+/** What an order's page says about its subscription, and the link to end it. */
+export type SubscriptionNote = { text: string; link: { label: string; url: string } | null }
+
+/**
+ * What the page of an order says about the subscription that the gateway renews for it; null without one. A guest ends it
+ * from here, a customer in their account.
+ */
+export function subscriptionNote(app: App, order: OrderRow, now: number): SubscriptionNote | null {
+  if (order.userId !== null) return accountNote(app, order)
+  const subscription = guestSubscriptionOf(app, order)
+  if (subscription === null) return null
+  const { currentPeriodEnd, nextPaymentAt, canCancel } = subscription
+  const end = Date.parse(currentPeriodEnd)
+  const day = dayFormat.format(end)
+  if (nextPaymentAt === null) {
+    const text = end > now ? `Your subscription ends on ${day}.` : `Your subscription ended on ${day}.`
+    return { text: `${text} You will not be charged again.`, link: null }
+  }
+  const text = end > now ? `Your subscription renews on ${day}.` : 'Your subscription is waiting for a payment.'
+  if (!canCancel) return { text, link: null }
+  return {
+    text: `${text} You can end it at any time.`,
+    link: { label: 'End the subscription', url: `/checkout/subscription/${order.publicToken}` }
+  }
+}
+
+function accountNote(app: App, { id, renewalOf }: OrderRow): SubscriptionNote | null {
+  const row = findRenewed(app.db, renewalOf ?? id)
+  if (row === undefined || row.endedAt !== null) return null
+  const link = hasStorefront(app) ? { label: 'My account', url: '/account' } : null
+  return { text: 'You can end your subscription at any time in your account.', link }
+}
+
+/** A day as the pages write it, such as 15 January 2027, in UTC. */
+export const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })

@@ -11,14 +11,13 @@ import { getOrder, getOrderByPublicToken } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
 import { draftCookie, emptyDraft, pathOf, readDraft } from './draft.ts'
 import type { Draft } from './draft.ts'
-import { readForm } from './read-form.ts'
+import { readForm, messagePage } from './page.ts'
 import { backUrl, orderPage } from './order-page.ts'
-import { messagePage } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { choiceInput, readAction, readValues } from './pay-form.ts'
 import type { FormAction } from './pay-form.ts'
 import { choicePage } from './pay-view.ts'
-import { homeLinks } from './shop-home.ts'
+import { homeLinks } from './shop-site.ts'
 
 const path = /^\/checkout\/([A-Za-z0-9_-]{1,100})$/
 

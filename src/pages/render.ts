@@ -4,9 +4,8 @@ import { matchesEtag, isolationHeaders } from '../platform/http/answers.ts'
 import { assetPath } from '../platform/package-root.ts'
 import { openTemplates } from '../platform/templates.ts'
 import { setting } from '../shop/settings/settings.ts'
-import type { Assets } from './assets.ts'
-import { acceptedEncoding, compressedPage } from './compression.ts'
-import type { Encoding } from './compression.ts'
+import type { Assets, Encoding } from './assets.ts'
+import { acceptedEncoding, compressedPage } from './assets.ts'
 import type { PageReply } from './page.ts'
 
 /** Caching of a page that is the same for everyone: a CDN keeps it for a minute, and a browser asks each time. */

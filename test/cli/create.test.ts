@@ -70,7 +70,7 @@ describe('the plain starter', () => {
   const text = (path: string): string => files.get(path)?.toString('utf8') ?? ''
 
   it('is the demo storefront, with the client by the name of its package', () => {
-    expect(text('storefront/routes.ts')).toBe(readFileSync('src/pages/storefront/routes.ts', 'utf8'))
+    expect(text('storefront/public-files.ts')).toBe(readFileSync('src/pages/storefront/public-files.ts', 'utf8'))
     expect(text('templates/storefront/layout.eta')).toBe(
       readFileSync('src/pages/templates/storefront/layout.eta', 'utf8')
     )

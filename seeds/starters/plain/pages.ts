@@ -4,9 +4,9 @@ import { createClient, ShopError } from '@shopstead/client'
 import { Eta } from 'eta'
 import { readBody } from './body.ts'
 import { addressHeader, shopPublicUrl, shopUrl, site } from './site.ts'
-import { storeRoutes } from './storefront/routes.ts'
+import { showRoute, storeRoutes } from './storefront/routes.ts'
 import type { StoreRoute } from './storefront/routes.ts'
-import { showRoute, templateData } from './storefront/show.ts'
+import { templateData } from './storefront/site.ts'
 import type { AddressForm, ShownPage, Visit } from './storefront/site.ts'
 
 const templates = new Eta({

@@ -1,6 +1,6 @@
 import { ShopError } from '../../client/client.ts'
 import type { Category } from '../../client/api-types.ts'
-import { toCard } from './card.ts'
+import { toCard } from './products.ts'
 import type { Meta, Shown, Site, Visit } from './site.ts'
 
 const perPage = 24

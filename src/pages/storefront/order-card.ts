@@ -1,10 +1,7 @@
 import type { BuyerOrder, Order } from '../../client/api-types.ts'
-import { toPicture } from './card.ts'
-import type { Picture } from './card.ts'
-import { dayText } from './days.ts'
-import { money } from './money.ts'
-import { orderStates } from './order-states.ts'
-import type { Tone } from './order-states.ts'
+import { toPicture } from './products.ts'
+import type { Picture } from './products.ts'
+import { dayText, money } from './format.ts'
 import type { Site } from './site.ts'
 
 /** `unitPrice` is the price before the discount. */
@@ -78,4 +75,20 @@ export function taxLabel(
   const rate = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 4 }).format(ratePercent / 100)
   const tax = ratePercent === 0 ? name : `${rate} ${name}`
   return included ? t('sum.taxIncluded', { tax }) : tax
+}
+
+/** The colour of a state on pages. */
+export type Tone = 'good' | 'wait' | 'bad'
+
+type Status = BuyerOrder['status']
+
+/** What the storefront knows about each state of an order. `over`: the order does not hold its goods any more. */
+export const orderStates: Readonly<Record<Status, { tone: Tone; paid: boolean; over: boolean }>> = {
+  pending: { tone: 'wait', paid: false, over: false },
+  'on-hold': { tone: 'wait', paid: false, over: false },
+  processing: { tone: 'good', paid: true, over: false },
+  completed: { tone: 'good', paid: true, over: false },
+  failed: { tone: 'bad', paid: false, over: true },
+  cancelled: { tone: 'bad', paid: false, over: true },
+  refunded: { tone: 'good', paid: false, over: true }
 }

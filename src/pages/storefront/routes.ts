@@ -1,15 +1,15 @@
+import { ShopError } from '../../client/client.ts'
 import { changeAccount, showAccount } from './account-page.ts'
-import { takeCart } from './add-to-cart.ts'
-import { showCart } from './cart-page.ts'
+import { takeCart, showCart } from './cart-page.ts'
 import { showOffers } from './offers-page.ts'
 import { changeOrder, showOrder, showOrders } from './order-pages.ts'
-import { showProduct } from './product-page.ts'
+import { showProduct } from './products.ts'
+import { robots, sitemap, sitemapIndex, theme } from './public-files.ts'
 import { changeReferrals, showReferrals } from './referrals-page.ts'
-import { logIn, register, sendReset, showForgot, showLogin, showRegister } from './sign-in.ts'
-import type { Shown, Visit } from './site.ts'
-import { robots, sitemap, sitemapIndex } from './sitemap.ts'
+import { logIn, message, register, sendReset, showForgot, showLogin, showRegister } from './sign-in.ts'
+import { PageNotFound } from './site.ts'
+import type { Shown, ShownPage, Site, Visit } from './site.ts'
 import { cancelThanked, showThanks } from './thanks-page.ts'
-import { theme } from './theme.ts'
 
 /** The name of a script in assets/. */
 export type StoreScript = 'offers' | 'product' | 'shell' | 'copy-link'
@@ -54,3 +54,35 @@ export const storeRoutes: readonly StoreRoute[] = [
   { name: '/sitemap-:file.xml', path: /^\/sitemap-([1-9]\d{0,3})\.xml$/, show: sitemap },
   { name: '/theme-:colour.css', path: /^\/theme-([0-9a-f]{6})\.css$/, show: ({ param }) => theme(param) }
 ]
+
+/** What a route shows. `isInstead` says that it is another page than the route's own, which loads no script. */
+export type Answered = { shown: Shown; isInstead: boolean }
+
+/**
+ * The page of a route, or the page instead of it for a request that the API refused.
+ *
+ * @param path the address as it was sent, to which a login leads back
+ * @throws ShopError DEPENDENCY_UNAVAILABLE, and any other error that has no page of its own
+ */
+export async function showRoute({ show }: StoreRoute, visit: Visit, path: string): Promise<Answered> {
+  try {
+    return { shown: await show(visit), isInstead: false }
+  } catch (error) {
+    return { shown: pageInstead(error, visit.site, path), isInstead: true }
+  }
+}
+
+function pageInstead(error: unknown, site: Site, path: string): Shown {
+  if (error instanceof PageNotFound) return missingPage(site)
+  if (!(error instanceof ShopError)) throw error
+  if (error.code === 'NOT_FOUND') return missingPage(site)
+  if (error.code === 'NOT_AUTHENTICATED') return { redirect: `/login?next=${encodeURIComponent(path)}` }
+  if (error.status < 400 || error.status >= 500) throw error
+  return message(site.t('page.failed'), error.message, homeLinks(site), error.status)
+}
+
+function missingPage(site: Site): ShownPage {
+  return message(site.t('missing'), site.t('missingText'), homeLinks(site), 404)
+}
+
+const homeLinks = ({ t }: Site) => [{ label: t('link.shop'), url: '/' }]

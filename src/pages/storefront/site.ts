@@ -1,6 +1,5 @@
 import type { Client } from '../../client/client.ts'
-import type { Language, TextKey } from './texts/languages.ts'
-import type { Translate } from './texts/translate.ts'
+import type { Language, Translate } from './texts/languages.ts'
 
 /** What a site knows about itself. Everything about products, carts and people comes from the API. */
 export type Site = {
@@ -18,7 +17,7 @@ export type Site = {
   lang: string
   /** The language of the texts without its country. */
   textLanguage: Language
-  t: Translate<TextKey>
+  t: Translate
   currency: string
   /** How many decimals the currency has. */
   decimals: number
@@ -111,3 +110,45 @@ export type Shown =
 
 /** A page that does not exist. */
 export class PageNotFound extends Error {}
+
+/** The data of a page's template, besides the addresses of assets. */
+export function templateData({ title, data, meta }: ShownPage, site: Site, path: string): object {
+  const { name, t, api, proxy, publicUrl, decimals, hasAffiliates, isSandbox, minLength } = site
+  return {
+    title,
+    shopName: name,
+    site,
+    t,
+    path,
+    api,
+    proxy,
+    publicUrl,
+    decimals,
+    hasAffiliates,
+    isSandbox,
+    minLength,
+    search: '',
+    isSignedIn: false,
+    hasStorefront: true,
+    error: null,
+    meta: meta === undefined ? null : metaFacts(meta, site),
+    ...data
+  }
+}
+
+function metaFacts({ description, path, image, jsonLd }: Meta, { publicUrl }: Site) {
+  return {
+    description,
+    canonical: path === null ? null : `${publicUrl}${path}`,
+    image,
+    jsonLd: jsonLd === null ? null : asScript(jsonLd)
+  }
+}
+
+/** JSON for a script element: `</script>` and `<!--` must not end or change it (HTML, 4.12.1.3). */
+function asScript(value: object): string {
+  return JSON.stringify(value)
+    .replaceAll('<', '\\u003c')
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029')
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { orderStates as storefrontStates } from '../../../src/pages/storefront/order-states.ts'
+import { orderStates as storefrontStates } from '../../../src/pages/storefront/order-card.ts'
 import { orderStates } from '../../../src/shop/orders/states.ts'
 
 describe('the table of order states', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { languages, textsIn } from '../../../src/pages/storefront/texts/languages.ts'
-import type { Text } from '../../../src/pages/storefront/texts/translate.ts'
+import type { Text } from '../../../src/pages/storefront/texts/languages.ts'
 
 const placeholders = (text: Text): string[] =>
   (typeof text === 'string' ? text : text.other).match(/\{\w+\}/g)?.toSorted() ?? []

@@ -1,8 +1,5 @@
-import type { Text } from './translate.ts'
-import type en from './en.ts'
-
 /** The texts of the storefront in German. */
-const texts: Readonly<Record<keyof typeof en, Text>> = {
+const texts = {
   skip: 'Zum Inhalt springen',
   searchLabel: 'Im Shop suchen',
   search: 'Suchen',
@@ -384,6 +381,6 @@ const texts: Readonly<Record<keyof typeof en, Text>> = {
   'affiliate.copy': 'Link kopieren',
   'affiliate.copied': 'Kopiert.',
   'affiliate.selected': 'Der Link ist markiert: kopieren Sie ihn mit der Tastatur oder dem Menü.'
-}
+} as const
 
 export default texts

@@ -1,9 +1,10 @@
 import de from './de.ts'
 import en from './en.ts'
-import { translator } from './translate.ts'
-import type { Text, Translate } from './translate.ts'
 
-/** The keys of the texts of the storefront. */
+/** A text, or one for a single thing and one for several. `{name}` stands for a value. */
+export type Text = string | { readonly one: string; readonly other: string }
+
+/** The keys of the texts. */
 export type TextKey = keyof typeof en
 
 /** The texts of each language. A language is complete, or it does not compile. */
@@ -11,21 +12,30 @@ export const languages = { en, de } as const satisfies Record<string, Readonly<R
 
 export type Language = keyof typeof languages
 
-/** The texts for a language tag such as `de-AT`; `lang` is the language that they have. */
-export type Texts = { lang: string; textLanguage: Language; t: Translate<TextKey> }
+/** A text with its values in their places. `count` decides between one and several. */
+export type Translate = (key: TextKey, values?: Readonly<Record<string, string | number>>) => string
 
-/** The storefront's own texts in a language; in English if it does not have them in that language. */
+/** The texts for a language tag such as `de-AT`; `lang` is the language that they have. */
+export type Texts = { lang: string; textLanguage: Language; t: Translate }
+
+/** The texts in a language; in English if there are none in that language. */
 export function textsIn(tag: string): Texts {
   const [base = ''] = tag.toLowerCase().split('-')
-  const language = isLanguage(base) ? base : 'en'
-  const lang = isLanguage(base) ? tag : 'en'
-  return {
-    lang,
-    textLanguage: language,
-    t: translator<TextKey>(lang, languages[language])
-  }
+  return isLanguage(base)
+    ? { lang: tag, textLanguage: base, t: translator(tag, languages[base]) }
+    : { lang: 'en', textLanguage: 'en', t: translator('en', en) }
 }
 
 function isLanguage(base: string): base is Language {
   return Object.hasOwn(languages, base)
+}
+
+function translator(language: string, texts: Readonly<Record<TextKey, Text>>): Translate {
+  const plural = new Intl.PluralRules(language)
+  return (key, values = {}) => {
+    const text = texts[key]
+    const isOne = plural.select(Number(values['count'])) === 'one'
+    const chosen = typeof text === 'string' ? text : isOne ? text.one : text.other
+    return chosen.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''))
+  }
 }

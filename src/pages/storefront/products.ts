@@ -1,7 +1,6 @@
-import type { Product, Variation } from '../../client/api-types.ts'
-import { toCard, toPicture, toPrice } from './card.ts'
-import { productJsonLd } from './json-ld.ts'
+import type { Product, Variation, Card, Image, Price } from '../../client/api-types.ts'
 import type { Shown, Site, Visit } from './site.ts'
+import { money } from './format.ts'
 
 /** One order can contain this many units of a product. */
 const mostUnits = 50
@@ -102,4 +101,70 @@ async function moreOf(client: Visit['client'], category: string, { productId }: 
   const { products } = await client.get('/store/products', { query: { category, perPage: 5 } })
   const others = products.filter((card) => card.productId !== productId && card.available)
   return others.slice(0, 4).map((card) => toCard(card, site))
+}
+
+/** A picture, or the initial of the product's name in its place. */
+export type Picture = { image: (Image & { srcset: string }) | null; initial: string }
+
+export type ShownPrice = { price: string; original: string | null; from: boolean }
+
+/** A product in a list. */
+export type ShownCard = ShownPrice & { name: string; href: string; picture: Picture; soldOut: boolean }
+
+/** A card of the API for the storefront's list. */
+export function toCard(card: Card, site: Site): ShownCard {
+  return {
+    name: card.name,
+    href: `/products/${card.slug}`,
+    picture: toPicture(card.image, card.name, site),
+    soldOut: !card.available,
+    ...toPrice(card.price, site)
+  }
+}
+
+/** A price as text. */
+export function toPrice({ amount, originalAmount, from }: Price, site: Site): ShownPrice {
+  return { price: money(amount, site), original: originalAmount === null ? null : money(originalAmount, site), from }
+}
+
+export function toPicture(image: Image | null, name: string, site: Site): Picture {
+  const [initial = ''] = name.trim().toLocaleUpperCase()
+  if (image === null) return { image: null, initial }
+  const srcset = image.sizes.map(({ url, width }) => `${ownPath(url, site)} ${width}w`).join(', ')
+  return { image: { ...image, url: ownPath(image.url, site), srcset }, initial }
+}
+
+/**
+ * The path of an address of the shop. A buyer who opened the shop under another host name stays there, and sees the
+ * pictures, which the content security policy allows only from the page's own host.
+ */
+export function ownPath(url: string, { publicUrl }: Site): string {
+  return url.startsWith(`${publicUrl}/`) ? url.slice(publicUrl.length) : url
+}
+
+/** The product as search engines read it (https://schema.org/Product). */
+export function productJsonLd(product: Product, site: Site): object {
+  const { name, summary, url, images, variations, price, available, sku, gtin, brand } = product
+  const amounts = variations.length === 0 ? [price.amount] : variations.map((variation) => variation.price.amount)
+  const [low, high] = [Math.min(...amounts), Math.max(...amounts)]
+  const common = {
+    priceCurrency: site.currency,
+    availability: `https://schema.org/${available ? 'InStock' : 'OutOfStock'}`,
+    url
+  }
+  return {
+    '@context': 'https://schema.org',
+    '@type': 'Product',
+    name,
+    description: summary,
+    url,
+    ...(sku === null ? {} : { sku }),
+    ...(gtin === null ? {} : { gtin }),
+    ...(brand === null ? {} : { brand: { '@type': 'Brand', name: brand } }),
+    ...(images.length === 0 ? {} : { image: images.map((image) => image.url) }),
+    offers:
+      low === high
+        ? { '@type': 'Offer', price: low, ...common }
+        : { '@type': 'AggregateOffer', lowPrice: low, highPrice: high, offerCount: variations.length, ...common }
+  }
 }

@@ -1,10 +1,35 @@
 import type { H3 } from 'h3'
-import { notFound } from '../platform/http/answers.ts'
+import { matchesEtag, notFound } from '../platform/http/answers.ts'
 import { fileResponse } from '../platform/http/file-response.ts'
+import { rawPath, rawTarget } from '../platform/http/request.ts'
 import { serveAt } from '../platform/http/routing.ts'
+import { findMediaFile } from '../shop/catalog/images/media-files.ts'
 import { findDownloadFile } from '../shop/benefits/download-file.ts'
 import { openDownload } from '../shop/benefits/download-links.ts'
 import type { ShopContext } from '../shop/context.ts'
+
+/**
+ * Serves `/media/{hash}-{width}.webp`, the pictures of the products. An address always has the same content, so browsers
+ * and caches keep it for a year.
+ */
+export function serveMedia(h3: H3, dataDir: string): void {
+  serveAt(h3, '/media/**', { GET: ({ req }) => sendPicture(dataDir, req) })
+}
+
+async function sendPicture(dataDir: string, request: Request): Promise<Response> {
+  const file = await findMediaFile(dataDir, rawPath(rawTarget(request)))
+  if (file === undefined) throw notFound()
+  const cached = {
+    'content-type': 'image/webp',
+    'cache-control': 'public, max-age=31536000, immutable',
+    'x-content-type-options': 'nosniff',
+    // Sites of other origins show the pictures (Cross-Origin-Resource-Policy).
+    'cross-origin-resource-policy': 'cross-origin'
+  }
+  if (matchesEtag(request.headers.get('if-none-match'), file.etag))
+    return new Response(null, { status: 304, headers: { ...cached, etag: file.etag } })
+  return fileResponse(request, file, cached)
+}
 
 /**
  * Serves `/downloads/{token}`, whole or one range of it (RFC 9110, 14.2), while the link is valid. The file is always sent
@@ -12,11 +37,11 @@ import type { ShopContext } from '../shop/context.ts'
  */
 export function serveDownloads(h3: H3, shop: ShopContext): void {
   serveAt(h3, String.raw`/downloads/:token([\w.-]{1,200})`, {
-    GET: ({ req, context }) => answer(shop, req, context.params?.['token'] ?? '')
+    GET: ({ req, context }) => sendDownload(shop, req, context.params?.['token'] ?? '')
   })
 }
 
-async function answer(shop: ShopContext, request: Request, token: string): Promise<Response> {
+async function sendDownload(shop: ShopContext, request: Request, token: string): Promise<Response> {
   const file = openDownload(shop.db, shop.keys, token, shop.clock.now())
   const found = file === undefined ? undefined : await findDownloadFile(shop.config.dataDir, file)
   if (file === undefined || found === undefined) throw notFound()

@@ -18,3 +18,15 @@ export function minorMoney(amountMinor: number, site: Site, currency: string): s
 export function percent(number: number, { language }: Site): string {
   return `${new Intl.NumberFormat(language, { maximumFractionDigits: 4 }).format(number)} %`
 }
+
+const styles = {
+  long: { dateStyle: 'long' },
+  medium: { dateStyle: 'medium' },
+  short: { day: 'numeric', month: 'short' }
+} as const
+
+/** A day, or the day of a time in UTC, as text. English without a country, as in `en`, would put the month first. */
+export function dayText(iso: string, { lang }: Pick<Site, 'lang'>, style: keyof typeof styles = 'long'): string {
+  const locale = lang === 'en' ? 'en-GB' : lang
+  return new Intl.DateTimeFormat(locale, { ...styles[style], timeZone: 'UTC' }).format(new Date(iso))
+}

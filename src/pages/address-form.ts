@@ -1,15 +1,66 @@
+import type { App } from '../app.ts'
+import { parseQuery, toFieldErrors } from '../platform/http/validation.ts'
+import { rawTarget } from '../platform/http/request.ts'
+import { readForm } from './page.ts'
+import type { PageCall, PageReply, PageRoute } from './page.ts'
+import { siteOf } from './shop-site.ts'
+import type { AddressForm, AddressField } from './storefront/site.ts'
 import type { Db } from '../platform/db/database.ts'
 import type { FieldErrors } from '../errors.ts'
-import { toFieldErrors } from '../platform/http/validation.ts'
 import { postalFormat } from '../platform/postal/format.ts'
 import type { PostalField, PostalFormat } from '../platform/postal/format.ts'
 import { postalTexts, postalWords } from '../platform/postal/words.ts'
 import type { PostalLanguage, PostalTexts } from '../platform/postal/texts.ts'
 import { addressInput } from '../shop/checkout/input.ts'
 import { shipToCountries } from '../shop/checkout/shipping.ts'
-import { countries } from './country-list.ts'
 import type { Draft } from './draft.ts'
-import type { AddressField, AddressForm } from './storefront/site.ts'
+import { countryName } from '../platform/postal/countries.ts'
+
+const path = /^\/cart\/address$/
+
+/**
+ * The fields of a shipping address, without a page around them: those of a country, and checked by the rules of the
+ * hosted page, in the language of the storefront. Nothing is stored. Also without a storefront, because a site that
+ * `shopstead create` made from it asks for them, as JSON.
+ */
+export const addressPages: readonly PageRoute[] = [
+  { method: 'GET', path, name: '/cart/address', handle: show },
+  { method: 'POST', path, name: '/cart/address', handle: check }
+]
+
+/** The form of an address for a visitor, with what was typed; `check` adds what is wrong with it. */
+export function addressFormOf(
+  app: App,
+  request: Request,
+  typed: Readonly<Record<string, string>>,
+  check: boolean
+): AddressForm {
+  const languages = request.headers.get('accept-language')
+  return typedAddressView(app.db, typed, { check, language: siteOf(app).textLanguage, languages })
+}
+
+function show({ app, request }: PageCall): PageReply {
+  const { country = '' } = Object.fromEntries(parseQuery(rawTarget(request)))
+  return reply(request, addressFormOf(app, request, { country }, false))
+}
+
+/** The fields with what was sent, and with status 422 and the errors if it is not valid. */
+async function check({ app, request }: PageCall): Promise<PageReply> {
+  const typed = Object.fromEntries(await readForm(request))
+  return reply(request, addressFormOf(app, request, typed, typed['check'] !== ''))
+}
+
+function reply(request: Request, address: AddressForm): PageReply {
+  if (request.headers.get('accept') === 'application/json')
+    return { text: JSON.stringify(address), type: 'application/json', isPrivate: true }
+  const isWrong = [address.countryErrors, ...address.rows.flat().map(({ errors }) => errors)].some(Boolean)
+  return {
+    status: isWrong ? 422 : 200,
+    template: 'shipping',
+    title: '',
+    data: { address, focus: null, hasScript: true }
+  }
+}
 
 type Known = Pick<Draft, 'values' | 'errors'>
 
@@ -103,4 +154,12 @@ function textField(name: string, label: string, autocompletes: string, { values,
 
 function errorsOf(errors: FieldErrors, name: string): readonly string[] | undefined {
   return errors[name]
+}
+
+export type Country = { code: string; name: string }
+
+/** The countries of an address form, which are those that the shop ships to, sorted by name. */
+export function countries(db: Db, language: PostalLanguage): Country[] {
+  const named = shipToCountries(db).map((code) => ({ code, name: countryName(code, language) }))
+  return named.toSorted((a, b) => a.name.localeCompare(b.name, language))
 }
