@@ -1,6 +1,7 @@
 import { rmSync, statSync, closeSync, fsyncSync, openSync, readdirSync } from 'node:fs'
 import { join, dirname } from 'node:path'
 import { randomBytes } from 'node:crypto'
+import { codeOf } from './typed.ts'
 
 const prefix = '.unfinished-'
 const staleAfterMs = 24 * 60 * 60_000
@@ -28,7 +29,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return codeOf(error) === 'EPERM'
   }
 }
 
@@ -52,7 +53,7 @@ export function listFolder(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return []
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return []
     throw error
   }
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../platform/typed.ts'
 /** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>
 
@@ -45,7 +46,7 @@ export function typeName(schema: unknown, components: Components): string {
 
 /** The OpenAPI schema of a zod schema. */
 export function asSchema(value: unknown): Schema {
-  return typeof value === 'object' && value !== null ? (value as Schema) : {}
+  return isObject(value) ? value : {}
 }
 
 /** A text property; empty if it is missing. */

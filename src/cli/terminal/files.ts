@@ -1,5 +1,6 @@
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
+import { codeOf } from '../../platform/typed.ts'
 
 /**
  * Writes a new CSV file, as `writeNewFile` does. It begins with a byte order mark, which tells spreadsheets that it is
@@ -43,7 +44,7 @@ function attempt<T>(file: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const code = codeOf(error)
     const why = reasons.get(String(code)) ?? 'cannot be written'
     throw new AppError('CONFLICT', `${file} ${why}.`, {}, { cause: error })
   }

@@ -68,8 +68,8 @@ function openBackup(file: string): Database.Database {
 function findProblem(sqlite: Database.Database, manifest: Manifest): string | undefined {
   const verdict = String(sqlite.pragma('integrity_check(1)', { simple: true }))
   if (verdict !== 'ok') return `its integrity check failed: ${verdict}`
-  const orphans = sqlite.pragma('foreign_key_check') as unknown[]
-  if (orphans.length > 0) return `${orphans.length} of its rows refer to rows that do not exist`
+  const orphans = sqlite.prepare<[], number>('SELECT count(*) FROM pragma_foreign_key_check').pluck().get() ?? 0
+  if (orphans > 0) return `${orphans} of its rows refer to rows that do not exist`
   const { counts, digest } = measure(sqlite)
   const changed = Object.keys({ ...counts, ...manifest.counts }).find((name) => counts[name] !== manifest.counts[name])
   if (changed !== undefined) {

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync, globSync, readFileSync } from 'n
 import { basename, dirname, join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { packageVersion, buildFlavor, packageRoot } from '../../platform/package-root.ts'
+import { codeOf } from '../../platform/typed.ts'
 
 /**
  * Creates a site from a starter in a folder that does not exist or is empty. It needs no network. The site gets the name
@@ -28,7 +29,7 @@ function requireEmpty(folder: string): void {
     if (first === undefined) return
     throw new AppError('CONFLICT', `${folder} is not empty (it contains ${first}). Choose a new folder.`)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = codeOf(error)
     if (code === 'ENOENT') return
     if (code === 'ENOTDIR') throw new AppError('CONFLICT', `${folder} is a file. Choose a new folder.`)
     throw error

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, linkSync, readFileSync, statSync, unlinkSync, wr
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { syncFolderOf } from '../files.ts'
+import { codeOf } from '../typed.ts'
 
 /** A random token as base64url, by default with 256 bits. */
 export function randomToken(bytes = 32): string {
@@ -36,7 +37,7 @@ function createOnce(file: string, content: string): void {
     linkSync(draft, file)
     syncFolderOf(file)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (codeOf(error) !== 'EEXIST') throw error
   } finally {
     unlinkSync(draft)
   }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { SQL, SQLWrapper } from 'drizzle-orm'
-import { integer, text } from 'drizzle-orm/sqlite-core'
+import { customType, integer } from 'drizzle-orm/sqlite-core'
+import type { z } from 'zod'
 
 /** A column of epoch milliseconds. */
 export const instant = (name: string) => integer(name)
@@ -8,8 +9,13 @@ export const instant = (name: string) => integer(name)
 export const bool = (name: string) => integer(name, { mode: 'boolean' })
 /** A column of minor units in the row's currency. */
 export const minor = (name: string) => integer(name)
-/** A column of JSON text. The caller declares its type; nothing validates it. */
-export const json = <T>(name: string) => text(name, { mode: 'json' }).$type<T>()
+/** A column of JSON text. Its schema gives the type, and parses the text when a row is read; it throws for other text. */
+export const json = <S extends z.ZodType>(name: string, schema: S) =>
+  customType<{ data: z.output<S>; driverData: string }>({
+    dataType: () => 'text',
+    toDriver: (value) => JSON.stringify(value),
+    fromDriver: (stored) => schema.parse(JSON.parse(stored))
+  })(name)
 
 /** The CHECK expression that limits a text column to its `enum` values. */
 export function oneOf(column: SQLWrapper & { enumValues: readonly string[] }): SQL {

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { codeOf } from '../typed.ts'
 
 /** A full disk needs an operator, a lock lasts moments: a retry after 5 seconds suits both. */
 const retryAfterSeconds = 5
@@ -38,7 +39,6 @@ export function storageUnavailable(error: unknown): AppError | undefined {
 /** Checks the error's name, not its class: the command line calls this too and must not load SQLite to print its help. */
 function sqliteErrorIn(error: unknown, wanted: RegExp): Error | undefined {
   if (!(error instanceof Error)) return undefined
-  const { code } = error as { code?: unknown }
-  if (error.name === 'SqliteError' && typeof code === 'string' && wanted.test(code)) return error
+  if (error.name === 'SqliteError' && wanted.test(codeOf(error) ?? '')) return error
   return sqliteErrorIn(error.cause, wanted)
 }

@@ -11,6 +11,7 @@ import { failure, requestIds } from './answers.ts'
 import { headerValues } from './request.ts'
 import { lookup } from 'node:dns/promises'
 import { createServer, isIP } from 'node:net'
+import { codeOf } from '../typed.ts'
 
 export type Handle = (request: Request) => Response | Promise<Response>
 
@@ -276,7 +277,7 @@ export function portUnavailable(address: string, port: number, cause: unknown): 
 }
 
 function reasonOf(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  const code = codeOf(cause)
   if (code === 'EADDRINUSE') return 'another program already uses it. Stop that program or choose another port.'
   if (code === 'EACCES') return 'this user does not have permission. Choose a port of 1024 or higher.'
   if (code === 'EADDRNOTAVAIL') return 'this machine does not have that address.'

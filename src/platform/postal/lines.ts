@@ -1,19 +1,23 @@
+import { z } from 'zod'
 import { countryName } from './countries.ts'
 import { postalFormat } from './format.ts'
 import type { PostalField } from './format.ts'
 
+const part = z.string().exactOptional()
+
 /** The parts of an address; a part that is unknown is missing. */
-export type PostalAddress = {
-  firstName?: string
-  lastName?: string
-  company?: string
-  address1?: string
-  address2?: string
-  city?: string
-  state?: string
-  postcode?: string
-  country?: string
-}
+export const postalAddress = z.object({
+  firstName: part,
+  lastName: part,
+  company: part,
+  address1: part,
+  address2: part,
+  city: part,
+  state: part,
+  postcode: part,
+  country: part
+})
+export type PostalAddress = z.output<typeof postalAddress>
 
 /** The lines of an address as its country writes them, the country last. Parts outside the country's format are kept. */
 export function postalLines(address: PostalAddress): string[] {

@@ -2,6 +2,7 @@ import { request as requestHttp } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Interceptor } from './interceptor.ts'
+import { isObject } from '../../platform/typed.ts'
 
 /** A response of the proxy, with its body read. */
 export type Reply = {
@@ -85,5 +86,5 @@ function parse(text: string): unknown {
 
 /** The value if it is an object, else an empty object. */
 export function asObject(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  return isObject(value) ? value : {}
 }

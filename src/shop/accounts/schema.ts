@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { bool, instant, json, oneOf } from '../../platform/db/columns.ts'
 import { deletedWithPerson, internal, notPersonal, personal } from '../../platform/db/personal.ts'
-import type { PostalAddress } from '../../platform/postal/lines.ts'
+import { postalAddress } from '../../platform/postal/lines.ts'
 
 export const users = sqliteTable(
   'users',
@@ -28,7 +28,7 @@ export const users = sqliteTable(
     billingPhone: personal(text('billing_phone'), null),
     companyName: personal(text('company_name'), null),
     /** Where the person's goods go; a checkout starts with it. */
-    address: personal(json<PostalAddress>('address'), null),
+    address: personal(json('address', postalAddress), null),
     marketingOptIn: personal(
       text('marketing_opt_in', { enum: ['yes', 'no'] })
         .notNull()

@@ -1,5 +1,6 @@
 import { realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
+import { codeOf } from '../../platform/typed.ts'
 
 export type DownloadFile = { path: string; sizeBytes: number; modifiedAt: number }
 
@@ -18,7 +19,7 @@ export async function findDownloadFile(dataDir: string, file: string): Promise<D
     const found = await stat(path)
     return found.isFile() ? { path, sizeBytes: found.size, modifiedAt: found.mtimeMs } : undefined
   } catch (error) {
-    if (error instanceof Error && 'code' in error && absent.has(String(error.code))) return undefined
+    if (absent.has(codeOf(error) ?? '')) return undefined
     throw error
   }
 }

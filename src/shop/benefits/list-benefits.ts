@@ -17,9 +17,9 @@ export function visibleBenefits(db: Db, userId: number, now: number): ReturnType
 
 /** All benefits of a person as JSON: a list for each kind, named by its plural. */
 export function benefitsAsJson(db: Db, userId: number, now: number): Record<string, object[]> {
-  const lists = Object.values(benefitKinds).map(({ plural, list }) => [
+  const lists = Object.values(benefitKinds).map(({ plural, list }): [string, object[]] => [
     plural,
     list(db, userId, now).map(({ view }) => view)
   ])
-  return Object.fromEntries(lists) as Record<string, object[]>
+  return Object.fromEntries(lists)
 }

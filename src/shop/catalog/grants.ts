@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { count, line, slug } from '../../platform/input-fields.ts'
 import { filePath, period } from './import/fields.ts'
+import { keysOf } from '../../platform/typed.ts'
 
 const orNull = <T>(value: T | null | undefined): T | null => value ?? null
 
@@ -40,7 +41,7 @@ export type GrantSpec<Kind extends GrantKind = GrantKind> = {
 }[Kind]
 
 /** All kinds, in the order of `grantSchemas`. */
-export const grantKinds = Object.keys(grantSchemas) as GrantKind[]
+export const grantKinds = keysOf(grantSchemas)
 
 /** The kinds as text: `membership, course or donation`. */
 export const grantKindsText = `${grantKinds.slice(0, -1).join(', ')} or ${grantKinds.at(-1)}`
@@ -53,7 +54,8 @@ export const grantSchema: z.ZodType<GrantSpec> = z.discriminatedUnion(
 )
 
 /** The option values of a variation, such as `{Size: "M", Colour: "Red"}`, in the order of the options. */
-export type OptionValues = Record<string, string>
+export const optionValues = z.record(z.string(), z.string())
+export type OptionValues = z.output<typeof optionValues>
 
 /** An option of a product with the values that its variations have, in their order. */
 export type ProductOption = { name: string; values: string[] }

@@ -1,3 +1,4 @@
+import { keysOf } from '../../platform/typed.ts'
 /** Every type of product. `isShipped`: the buyer gives an address, and a paid order waits until it is sent. */
 const types = {
   physical: { isShipped: true },
@@ -6,7 +7,7 @@ const types = {
 
 export type ProductType = keyof typeof types
 
-export const productTypes = Object.keys(types) as [ProductType, ...ProductType[]]
+export const productTypes = keysOf(types)
 
 /** Whether a product of a type is shipped. */
 export function isShipped(type: ProductType): boolean {

@@ -4,7 +4,7 @@ import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 import { raiseRevision } from '../settings/schema.ts'
-import type { GrantSpec, OptionValues } from './grants.ts'
+import { grantSchema, optionValues } from './grants.ts'
 import { productTypes } from './product-types.ts'
 import { taxClasses } from '../tax/input.ts'
 
@@ -68,7 +68,7 @@ export const variations = sqliteTable(
     sku: text('sku').notNull(),
     name: text('name').notNull(),
     /** Its value of each option; `{}` for a product without options. */
-    options: json<OptionValues>('options').notNull().default({}),
+    options: json('options', optionValues).notNull().default({}),
     priceMinor: minor('price_minor').notNull(),
     salePriceMinor: minor('sale_price_minor'),
     stock: integer('stock'),
@@ -141,7 +141,7 @@ export const productGrants = sqliteTable(
     productId: integer('product_id')
       .notNull()
       .references(() => products.id),
-    spec: json<GrantSpec>('spec').notNull(),
+    spec: json('spec', grantSchema).notNull(),
     position: integer('position').notNull()
   },
   (t) => [index('product_grants_by_product').on(t.productId, t.position)]

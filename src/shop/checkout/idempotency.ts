@@ -158,8 +158,7 @@ export function linkOrder(tx: Tx, claim: Claim, orderId: number): void {
 
 /** Stores the response of a checkout under its Idempotency-Key, to be repeated. */
 export async function storeAnswer(db: Db, claim: Claim, answer: StoredAnswer): Promise<void> {
-  const { status, body } = answer
-  const setCookies = JSON.stringify(answer.setCookies)
+  const { status, body, setCookies } = answer
   await writeWhenFree(
     db,
     (tx) =>
@@ -201,7 +200,7 @@ type KeyRow = typeof idempotencyKeys.$inferSelect
 
 function answerOf({ status, body, setCookies }: KeyRow): StoredAnswer {
   if (status === null || body === null) throw new Error('an answered key has no stored response')
-  return { status, body, setCookies: setCookies === null ? [] : (JSON.parse(setCookies) as string[]) }
+  return { status, body, setCookies: setCookies ?? [] }
 }
 
 function byKey({ scope, key }: Pick<Claim, 'scope' | 'key'>) {

@@ -25,6 +25,7 @@ import { evaluateCodes } from './limits.ts'
 import { readVatId } from '../../platform/vat/vat-id.ts'
 import { mayReverseCharge } from '../tax/terms.ts'
 import { findPickup } from '../shipping/zones.ts'
+import { keysOf } from '../../platform/typed.ts'
 
 type Method = {
   isOffered: (shop: ShopContext, order: OrderRow) => boolean
@@ -67,7 +68,7 @@ export type PaymentChoice = {
 
 /** The payment methods that the hosted page offers for an order. */
 export function offeredMethods(shop: ShopContext, order: OrderRow): PaymentMethod[] {
-  const names = Object.keys(paymentMethods) as PaymentMethod[]
+  const names = keysOf(paymentMethods)
   return names.filter((name) => paymentMethods[name].isOffered(shop, order))
 }
 

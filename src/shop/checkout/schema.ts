@@ -1,5 +1,6 @@
 import { blob, check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { instant, oneOf } from '../../platform/db/columns.ts'
+import { z } from 'zod'
+import { instant, json, oneOf } from '../../platform/db/columns.ts'
 import { kept, notPersonal } from '../../platform/db/personal.ts'
 import { orders } from '../orders/schema.ts'
 
@@ -19,7 +20,7 @@ export const idempotencyKeys = sqliteTable(
     orderId: integer('order_id').references(() => orders.id),
     status: integer('status'),
     body: kept(blob('body', { mode: 'buffer' }), 'The row expires after a day.'),
-    setCookies: kept(text('set_cookies'), 'The row expires after a day.'),
+    setCookies: kept(json('set_cookies', z.array(z.string())), 'The row expires after a day.'),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull()
   },

@@ -1,4 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { z } from 'zod'
 import { instant, json } from '../../platform/db/columns.ts'
 
 /** The outbox: each event is written in the transaction that causes it. */
@@ -7,7 +8,7 @@ export const events = sqliteTable(
   {
     id: integer('id').primaryKey({ autoIncrement: true }),
     type: text('type').notNull(),
-    payload: json<Record<string, unknown>>('payload').notNull(),
+    payload: json('payload', z.record(z.string(), z.unknown())).notNull(),
     createdAt: instant('created_at').notNull()
   },
   (t) => [index('events_by_type').on(t.type, t.id)]

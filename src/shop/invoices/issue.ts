@@ -9,7 +9,7 @@ import type { InvoiceRow } from './find.ts'
 import { invoices } from './schema.ts'
 
 /** A paid order as its invoice shows it. `country` is the destination, or empty. */
-export type Sale = Omit<InvoiceDocument, 'seller' | 'orderedOn' | 'paidOn' | 'corrects'> & {
+export type Sale = Omit<InvoiceDocument, 'version' | 'seller' | 'orderedOn' | 'paidOn' | 'corrects'> & {
   orderId: number
   orderedAt: number
   paidAt: number
@@ -27,6 +27,7 @@ export function issueInvoice(tx: Tx, sale: Sale, now: number): void {
   const { orderId, orderedAt, paidAt, currency, country: _country, buyer, ...content } = sale
   const document: InvoiceDocument = {
     ...content,
+    version: 1,
     seller: { name: setting(tx, 'shop.name'), legal: setting(tx, 'shop.legal') },
     orderedOn: shopDay(tx, orderedAt),
     paidOn: shopDay(tx, paidAt),

@@ -3,7 +3,7 @@ import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-o
 import { instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import { kept, notPersonal } from '../../platform/db/personal.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
-import type { InvoiceBuyer, InvoiceDocument } from './document.ts'
+import { invoiceBuyer, invoiceDocument } from './document.ts'
 
 /** Invoices and credit notes. Append-only: triggers refuse gaps in the numbers, changes and deletion. */
 export const invoices = sqliteTable(
@@ -22,8 +22,8 @@ export const invoices = sqliteTable(
     currency: notPersonal(text('currency').notNull()),
     totalMinor: minor('total_minor').notNull(),
     /** Null after an erased buyer's documents have passed the time that the law requires. */
-    buyer: kept(json<InvoiceBuyer>('buyer'), 'Accounting law; the clean-up removes it when its time is over.'),
-    document: notPersonal(json<InvoiceDocument>('document').notNull()),
+    buyer: kept(json('buyer', invoiceBuyer), 'Accounting law; the clean-up removes it when its time is over.'),
+    document: notPersonal(json('document', invoiceDocument).notNull()),
     issuedAt: instant('issued_at').notNull()
   },
   (t) => [

@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/statements.ts'
+import { invoiceTax } from './document.ts'
 import type { InvoiceTax } from './document.ts'
 import type { InvoiceKind } from './find.ts'
 
@@ -12,6 +14,8 @@ export type TaxSum = Omit<InvoiceTax, 'baseMinor' | 'amountMinor'> & {
   invoices: number
   creditNotes: number
 }
+
+const taxesOf = z.array(invoiceTax)
 
 type Days = { from: string; to: string }
 type Row = { kind: InvoiceKind; currency: string; reverseCharge: number; taxes: string }
@@ -27,8 +31,7 @@ const documents = rawStatement<Days, Row>(`
 export function taxSums(db: Db, days: Days): TaxSum[] {
   const sums = new Map<string, TaxSum>()
   for (const row of documents(db).iterate(days)) {
-    // The shop's own JSON, which the database keeps from changing.
-    for (const tax of JSON.parse(row.taxes) as InvoiceTax[]) add(sums, row, tax)
+    for (const tax of taxesOf.parse(JSON.parse(row.taxes))) add(sums, row, tax)
   }
   return [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }

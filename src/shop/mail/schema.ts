@@ -1,4 +1,5 @@
 import { check, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { z } from 'zod'
 import { instant, json, oneOf } from '../../platform/db/columns.ts'
 import { internal, notPersonal } from '../../platform/db/personal.ts'
 import { events } from '../events/schema.ts'
@@ -14,7 +15,7 @@ export const mails = sqliteTable(
     eventId: integer('event_id').references(() => events.id),
     template: notPersonal(text('template').notNull()),
     recipient: internal(text('recipient').notNull(), 'erased@erased.invalid'),
-    data: notPersonal(json<Record<string, unknown>>('data').notNull()),
+    data: notPersonal(json('data', z.record(z.string(), z.unknown())).notNull()),
     state: text('state', { enum: ['queued', 'sent', 'failed'] }).notNull(),
     attempts: integer('attempts').notNull().default(0),
     nextAttemptAt: instant('next_attempt_at').notNull(),

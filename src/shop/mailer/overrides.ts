@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { listFolder } from '../../platform/files.ts'
 import type { MailTemplate } from '../mail/queue-mail.ts'
+import { codeOf } from '../../platform/typed.ts'
 
 /** The parts of an email that an operator can replace by a file. */
 export type EmailPart = keyof typeof endings
@@ -71,7 +72,7 @@ export function findOverride(dataDir: string, template: string, part: EmailPart)
     const problem = Object.hasOwn(rules, template) ? problemOf(template as MailTemplate, part, text) : 'no such email'
     return problem === null ? { text: part === 'subject' ? text.trim() : text } : { problem }
   } catch (error) {
-    const { code } = error as { code?: string }
+    const code = codeOf(error)
     return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : { problem: `cannot be read: ${code}` }
   }
 }

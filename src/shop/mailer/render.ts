@@ -10,6 +10,7 @@ import { setting } from '../settings/settings.ts'
 import type { Email } from './email.ts'
 import { emailParts, fill, findOverride, overrideName } from './overrides.ts'
 import type { EmailPart } from './overrides.ts'
+import { isObject } from '../../platform/typed.ts'
 
 /** The texts of an email. */
 export type EmailTexts = Pick<MailMessage, 'subject' | 'text' | 'html'>
@@ -93,7 +94,7 @@ function valueOf(
 
 /** The values of an email about an order; none for another email. */
 export function orderValues({ db }: ShopContext, data: unknown): Record<string, string> {
-  const { orderId } = data as { orderId?: unknown }
+  const orderId = isObject(data) ? data['orderId'] : undefined
   const order = typeof orderId === 'number' ? findOrder(db, orderId) : undefined
   if (order === undefined) return {}
   return {

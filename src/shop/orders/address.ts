@@ -1,7 +1,12 @@
-import type { PostalAddress } from '../../platform/postal/lines.ts'
+import { z } from 'zod'
+import { postalAddress } from '../../platform/postal/lines.ts'
+
+const part = z.string().exactOptional()
 
 /** An address as the buyer entered it. */
-export type Address = PostalAddress & { phone?: string; email?: string }
+export const orderAddress = postalAddress.extend({ phone: part, email: part })
+export type Address = z.output<typeof orderAddress>
 
 /** The buyer's name, company and phone number as they were entered with the order. */
-export type OrderContact = { firstName?: string; lastName?: string; phone?: string; companyName?: string }
+export const orderContact = z.object({ firstName: part, lastName: part, phone: part, companyName: part })
+export type OrderContact = z.output<typeof orderContact>

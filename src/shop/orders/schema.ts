@@ -1,17 +1,18 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { AnySQLiteColumn, SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { z } from 'zod'
 import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import { hasPersonalData, internal, kept, notPersonal, personal } from '../../platform/db/personal.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 import { users } from '../accounts/schema.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 import { coupons, products, variations } from '../catalog/schema.ts'
-import type { GrantSpec } from '../catalog/grants.ts'
+import { grantSchema } from '../catalog/grants.ts'
 import { productTypes } from '../catalog/product-types.ts'
 import { taxClasses } from '../tax/input.ts'
-import type { Address, OrderContact } from './address.ts'
-import type { ChosenMethod } from '../shipping/input.ts'
+import { orderAddress, orderContact } from './address.ts'
+import { chosenMethod } from '../shipping/input.ts'
 import { orderStatuses } from './states.ts'
 import { strategyNames } from './strategies.ts'
 
@@ -30,7 +31,7 @@ export const orders = sqliteTable(
     discountMinor: minor('discount_minor').notNull(),
     /** What the buyer pays for shipping, and how it is shipped. Both stay when the shop's shipping methods change. */
     shippingMinor: minor('shipping_minor').notNull().default(0),
-    shippingMethod: notPersonal(json<ChosenMethod>('shipping_method')),
+    shippingMethod: notPersonal(json('shipping_method', chosenMethod)),
     /** With reverse charge: what the shipping costs with the tax that the buyer does not pay. */
     listShippingMinor: minor('list_shipping_minor'),
     /** The tax of the goods and of the shipping. If `taxIncluded`, the other amounts include it. */
@@ -44,9 +45,9 @@ export const orders = sqliteTable(
     totalMinor: minor('total_minor').notNull(),
     refundedMinor: minor('refunded_minor').notNull().default(0),
     strategy: text('strategy', { enum: strategyNames }).notNull(),
-    contact: personal(json<OrderContact>('contact').notNull(), {}),
-    billingAddress: personal(json<Address>('billing_address'), null),
-    shippingAddress: personal(json<Address>('shipping_address'), null),
+    contact: personal(json('contact', orderContact).notNull(), {}),
+    billingAddress: personal(json('billing_address', orderAddress), null),
+    shippingAddress: personal(json('shipping_address', orderAddress), null),
     notes: personal(text('notes'), null),
     /** The VAT id of a business buyer. */
     vatId: personal(text('vat_id'), null),
@@ -139,7 +140,7 @@ export const orderItems = sqliteTable(
     type: text('type', { enum: productTypes }).notNull(),
     taxClass: text('tax_class', { enum: taxClasses }).notNull().default('standard'),
     weightGrams: integer('weight_grams'),
-    grants: notPersonal(json<readonly GrantSpec[]>('grants').notNull()),
+    grants: notPersonal(json('grants', z.array(grantSchema)).notNull()),
     /** Units that this line currently takes from the product's stock. */
     stockTaken: integer('stock_taken').notNull()
   },

@@ -1,3 +1,4 @@
+import { keysOf } from '../../platform/typed.ts'
 export type Tone = 'good' | 'wait' | 'bad'
 
 type StateRow<To extends string> = {
@@ -79,7 +80,7 @@ export type OrderState = StateRow<OrderStatus>
 /** Every order state with its properties. A new state needs a row here, and a migration for its CHECK. */
 export const orderStates: Readonly<Record<OrderStatus, OrderState>> = states
 
-const names = Object.keys(states) as [OrderStatus, ...OrderStatus[]]
+const names = keysOf(states)
 
 /** In the order of the table. */
 export const orderStatuses: readonly [OrderStatus, ...OrderStatus[]] = names

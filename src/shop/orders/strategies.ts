@@ -1,3 +1,4 @@
+import { keysOf } from '../../platform/typed.ts'
 type Row = {
   /** The kind of object at the gateway. */
   attemptKind: 'checkout_session' | 'payment_intent'
@@ -15,7 +16,7 @@ export type Strategy = keyof typeof strategies
 /** The strategy of a checkout that does not name one. */
 export const defaultStrategy: Strategy = 'redirect_to_store'
 
-export const strategyNames = Object.keys(strategies) as [Strategy, ...Strategy[]]
+export const strategyNames = keysOf(strategies)
 
 /** Whether a checkout with this strategy is paid with a payment token. */
 export function takesToken(strategy: Strategy = defaultStrategy): boolean {

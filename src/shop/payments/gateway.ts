@@ -4,6 +4,7 @@ import type { CardGateway, ShopContext } from '../context.ts'
 import type { AttemptRow } from './rows.ts'
 import { isStorageError } from '../../platform/db/storage-errors.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isObject } from '../../platform/typed.ts'
 
 /** A gateway whose credentials are configured. */
 export type ReadyGateway = CardGateway & { readonly client: () => Promise<Stripe> }
@@ -156,7 +157,7 @@ export function isRunningAlready(error: unknown): boolean {
 }
 
 function statusOfError(error: unknown): unknown {
-  return typeof error === 'object' && error !== null ? (error as StripeErrorLike).statusCode : undefined
+  return isObject(error) ? error['statusCode'] : undefined
 }
 
 function kindOf(status: number, type: string, param: string): GatewayFailure['kind'] {

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { z } from 'zod'
 import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import { deletedWithPerson, notPersonal } from '../../platform/db/personal.ts'
 import { users } from '../accounts/schema.ts'
@@ -162,7 +163,8 @@ export const webhookSignatures = sqliteTable(
 )
 
 /** A delivery that arrived for a probe. `isAccepted`: the server's own secret verified it. */
-export type ProbeDelivery = { body: string; signature: string; isAccepted: boolean }
+const probeDelivery = z.object({ body: z.string(), signature: z.string(), isAccepted: z.boolean() })
+export type ProbeDelivery = z.output<typeof probeDelivery>
 
 /**
  * A round trip that `shopstead stripe setup` waits for: it creates an object at Stripe that carries the token, and the
@@ -170,6 +172,6 @@ export type ProbeDelivery = { body: string; signature: string; isAccepted: boole
  */
 export const webhookProbes = sqliteTable('webhook_probes', {
   token: text('token').primaryKey(),
-  deliveries: json<ProbeDelivery[]>('deliveries').notNull(),
+  deliveries: json('deliveries', z.array(probeDelivery)).notNull(),
   createdAt: instant('created_at').notNull()
 })

@@ -13,6 +13,7 @@ import type { GatewayState } from './gateway-state.ts'
 import type { AttemptRow } from './rows.ts'
 import { settleAttempt, failAttempt } from './settle.ts'
 import type { Deadline, GatewayFailure, GatewayStep } from './gateway.ts'
+import { isObject } from '../../platform/typed.ts'
 
 /** The payment token from the site, and the shop's address to which the bank returns the buyer. */
 export type Handoff = { paymentToken: string; returnUrl: string }
@@ -207,8 +208,8 @@ async function ask<T>(
 
 /** Whether a card error carries an intent that can be paid again, which proves that nothing was charged. */
 function saysDeclined(error: unknown): boolean {
-  const { payment_intent: intent } = error as { payment_intent?: { status?: unknown } }
-  return intent?.status === 'requires_payment_method'
+  const intent = isObject(error) ? error['payment_intent'] : undefined
+  return isObject(intent) && intent['status'] === 'requires_payment_method'
 }
 
 function asKnown(failure: GatewayFailure): GatewayFailure {

@@ -10,6 +10,7 @@ import { paymentWarnings } from './schema.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
+import { keysOf } from '../../platform/typed.ts'
 
 /** What each kind of warning is about, in the plural. */
 const kinds = {
@@ -28,7 +29,7 @@ const kinds = {
 } as const
 
 export type WarningKind = keyof typeof kinds
-export const warningKinds = Object.keys(kinds) as WarningKind[]
+export const warningKinds = keysOf(kinds)
 
 /** What a kind of warning is about, in the plural; a kind that this version does not know describes itself. */
 export function describeWarning(kind: string): string {

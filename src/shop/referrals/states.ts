@@ -1,3 +1,4 @@
+import { keysOf } from '../../platform/typed.ts'
 /** Every referral state. `accepted`: the affiliate has earned the commission, whether or not it has been paid out. */
 const states = {
   pending: { accepted: false },
@@ -8,7 +9,7 @@ const states = {
 
 export type ReferralStatus = keyof typeof states
 
-const names = Object.keys(states) as [ReferralStatus, ...ReferralStatus[]]
+const names = keysOf(states)
 
 export const referralStatuses: readonly [ReferralStatus, ...ReferralStatus[]] = names
 export const acceptedStatuses: readonly ReferralStatus[] = names.filter(isAccepted)

@@ -6,6 +6,7 @@ import { flag, integer, limit, pageUrl, rules, text, upTo, webAddress } from './
 import type { Definition } from './definition.ts'
 import { optionalEmails } from './optional-emails.ts'
 import type { OptionalEmail } from './optional-emails.ts'
+import { keysOf } from '../../platform/typed.ts'
 
 /** A number of points for a period in seconds; null when the bucket is off. */
 export type RateLimit = { points: number; seconds: number } | null
@@ -242,4 +243,4 @@ export type SettingKey = keyof typeof definitions
 export type SettingValue<K extends SettingKey> = z.output<(typeof definitions)[K]['schema']>
 export type Bucket = { [K in SettingKey]: K extends `limits.${infer B}` ? B : never }[SettingKey]
 
-export const settingKeys = Object.keys(definitions) as SettingKey[]
+export const settingKeys = keysOf(definitions)

@@ -1,3 +1,4 @@
+import { keysOf } from '../../platform/typed.ts'
 type ModuleRow = {
   /** The description in `modules list`. */
   about: string
@@ -96,7 +97,7 @@ type NamesWhere<Property extends 'inFlags' | 'inHealth'> = {
 }[ModuleName]
 
 /** All modules, in the order of the table. */
-export const moduleNames = Object.keys(moduleTable) as ModuleName[]
+export const moduleNames = keysOf(moduleTable)
 /** The modules with a flag. */
 export const flaggedModules = moduleNames.filter((name) => moduleTable[name].inFlags) as NamesWhere<'inFlags'>[]
 /** The modules that /health lists. */

@@ -68,4 +68,10 @@ export function shippingZone(currency: string) {
 export type ShippingZone = z.output<ReturnType<typeof shippingZone>>
 export type ShippingMethod = ShippingZone['methods'][number]
 /** A method as a buyer chose it. An order keeps it when the shop's methods change. */
-export type ChosenMethod = Pick<ShippingMethod, 'id' | 'name' | 'estimate' | 'pickup'>
+export const chosenMethod = z.object({
+  id: z.string(),
+  name: z.string(),
+  estimate: z.string().nullable(),
+  pickup: z.boolean()
+})
+export type ChosenMethod = z.output<typeof chosenMethod>

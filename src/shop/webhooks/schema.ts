@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { z } from 'zod'
 import { bool, instant, json, oneOf } from '../../platform/db/columns.ts'
 import { events } from '../events/schema.ts'
 
@@ -10,7 +11,8 @@ import { events } from '../events/schema.ts'
 export const dueAt = sql.raw('CASE attempts WHEN 0 THEN 0 ELSE next_attempt_at END')
 
 /** A replaced secret; `endsAt` is in epoch milliseconds. */
-export type OldSecret = { secret: string; endsAt: number }
+const oldSecret = z.object({ secret: z.string(), endsAt: z.number() })
+export type OldSecret = z.output<typeof oldSecret>
 
 /** Addresses that receive the shop's events by Standard Webhooks. */
 export const webhookEndpoints = sqliteTable(
@@ -19,10 +21,10 @@ export const webhookEndpoints = sqliteTable(
     id: integer('id').primaryKey({ autoIncrement: true }),
     url: text('url').notNull(),
     /** Event types that are delivered; null for all. */
-    types: json<string[]>('types'),
+    types: json('types', z.array(z.string())),
     secret: text('secret').notNull(),
     /** Earlier secrets that also sign until their time, the newest first. */
-    oldSecrets: json<OldSecret[]>('old_secrets'),
+    oldSecrets: json('old_secrets', z.array(oldSecret)),
     /** Whether events contain their order and its buyer. */
     full: bool('full').notNull().default(false),
     active: bool('active').notNull().default(true),

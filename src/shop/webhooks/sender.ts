@@ -6,6 +6,7 @@ import type { DeliveryRow, DeliveryState, Outcome } from './deliveries.ts'
 import { listEndpoints, validOldSecrets } from './endpoints.ts'
 import type { EndpointRow } from './endpoints.ts'
 import { writeMessage } from './signed-message.ts'
+import { codeOf } from '../../platform/typed.ts'
 
 const defaultPollMs = 1_000
 const maxConcurrentPerEndpoint = 4
@@ -150,8 +151,8 @@ async function send(endpoint: EndpointRow, event: EventRow, now: number, limits:
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'failed'
   if (error.name === 'TimeoutError') return 'no response in time'
-  const { code, message } = (error.cause ?? error) as { code?: unknown; message?: unknown }
-  if (typeof code === 'string') return code
+  const code = codeOf(error.cause ?? error)
+  if (code !== undefined) return code
   // undici's own errors ("bad port") have no code.
-  return error.cause !== undefined && typeof message === 'string' ? message.slice(0, 100) : error.name
+  return error.cause instanceof Error ? error.cause.message.slice(0, 100) : error.name
 }

@@ -14,6 +14,7 @@ import type { FetchOptions } from '../../../platform/pictures/fetch-picture.ts'
 import { maxPictureBytes, PictureError, tooLarge } from '../../../platform/pictures/picture-kind.ts'
 import type { ShopContext } from '../../context.ts'
 import { hasMediaFiles, mediaHashOf, writeMediaFiles } from './media-files.ts'
+import { codeOf } from '../../../platform/typed.ts'
 
 const imagesOf = statement((orm) =>
   orm
@@ -123,7 +124,7 @@ export async function storePicture(
   try {
     writeMediaFiles(config.dataDir, hash, encoded)
   } catch (cause) {
-    const message = `The picture cannot be written to ${config.dataDir}/media${codeOf(cause)}. Free disk space or make the folder writable, then run the command again.`
+    const message = `The picture cannot be written to ${config.dataDir}/media${inBrackets(codeOf(cause))}. Free disk space or make the folder writable, then run the command again.`
     throw new AppError('DEPENDENCY_UNAVAILABLE', message, {}, { cause })
   }
   return { hash, encoded }
@@ -151,10 +152,10 @@ async function load({ src, folder }: PictureSource, options: FetchOptions): Prom
     return await readFile(path)
   } catch (cause) {
     if (cause instanceof PictureError) throw cause
-    throw new PictureError(`The file cannot be read${codeOf(cause)}.`, { cause })
+    throw new PictureError(`The file cannot be read${inBrackets(codeOf(cause))}.`, { cause })
   }
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+function inBrackets(code: string | undefined): string {
+  return code === undefined ? '' : ` (${code})`
 }

@@ -1,0 +1,14 @@
+/** The keys of a table, in its order. The table is a constant with at least one key, so that no other key appears. */
+export function keysOf<T extends object>(table: T): [keyof T & string, ...(keyof T & string)[]] {
+  return Object.keys(table) as [keyof T & string, ...(keyof T & string)[]]
+}
+
+/** Whether a value has properties that can be read. Arrays have them, too. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+/** The code of an error of the system, of SQLite or of a library, such as `ENOENT`. Undefined for an error without one. */
+export function codeOf(error: unknown): string | undefined {
+  return isObject(error) && typeof error['code'] === 'string' ? error['code'] : undefined
+}
