@@ -1,3 +1,5 @@
+import { asSchema } from './fields.ts'
+
 /** Valid request bodies, by method and path. */
 export const requestExamples: Readonly<Record<string, object>> = {
   'POST /auth/register': {
@@ -61,10 +63,6 @@ function exampleOfType(known: Schema, components: Readonly<Record<string, unknow
   if (type === 'string') return 'text'
   const properties = Object.entries(asSchema(known['properties']))
   return Object.fromEntries(properties.map(([name, part]) => [name, exampleOf(part, components)]))
-}
-
-function asSchema(value: unknown): Schema {
-  return typeof value === 'object' && value !== null ? (value as Schema) : {}
 }
 
 function lastPart(ref: string): string {

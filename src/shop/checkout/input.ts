@@ -177,7 +177,7 @@ function distinctCodes({ couponCode: code, couponCodes = [] }: Codes): number {
 /** Reports a missing field together with the other errors, unless the field already has one. */
 function onlyForHandoff(field: 'returnUrl' | 'paymentToken') {
   return {
-    path: [field] as PropertyKey[],
+    path: [field],
     error: 'Is required for token_handoff.',
     when: ({ value, issues }: { value: unknown; issues: readonly { path?: PropertyKey[] | undefined }[] }) =>
       typeof value === 'object' && value !== null && !issues.some((issue) => issue.path?.[0] === field)

@@ -32,6 +32,14 @@ export const text = (value: string, about: string, schema: z.ZodType<string> = u
   about
 })
 
+/** A list whose elements have a schema. */
+export const list = <T extends string>(
+  value: readonly T[],
+  about: string,
+  element: z.ZodType<T>,
+  rule: string
+): Definition<T[]> => ({ type: 'list', schema: z.array(element, rule), default: [...value], about })
+
 /** A whole number within limits. */
 export const integer = (value: number, min: number, max: number, about: string): Definition<number> => {
   const rule = `a whole number from ${min} to ${max}`

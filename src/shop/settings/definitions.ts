@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { isCurrency } from '../../platform/money.ts'
 import { isCountry } from '../../platform/postal/countries.ts'
 import { isCronExpression, isLanguage, isOrigin, isProductUrl, isTimeZone, isTrackingUrl } from './checks.ts'
-import { flag, integer, limit, pageUrl, rules, text, upTo, webAddress } from './definition.ts'
+import { flag, integer, limit, list, pageUrl, rules, text, upTo, webAddress } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { optionalEmails } from './optional-emails.ts'
-import type { OptionalEmail } from './optional-emails.ts'
 import { keysOf } from '../../platform/typed.ts'
 
 /** A number of points for a period in seconds; null when the bucket is off. */
@@ -70,19 +69,18 @@ export const definitions = {
     100,
     'The percentage of a stock that unpaid guests of one client address can hold, at least one piece'
   ),
-  'checkout.returnOrigins': {
-    type: 'list',
-    schema: z.array(z.string(rules.origins).refine(isOrigin, rules.origins), rules.origins),
-    default: [] as string[],
-    about:
-      'The allowed origins of returnUrl and cancelUrl; empty for the public URL and SHOPSTEAD_ORIGINS (any outside production)'
-  },
-  'checkout.shipTo': {
-    type: 'list',
-    schema: z.array(z.string(rules.countries).refine(isCountry, rules.countries), rules.countries),
-    default: [] as string[],
-    about: 'The countries that the shop ships to; empty for those of the shipping zones, or for all without zones'
-  },
+  'checkout.returnOrigins': list(
+    [],
+    'The allowed origins of returnUrl and cancelUrl; empty for the public URL and SHOPSTEAD_ORIGINS (any outside production)',
+    z.string(rules.origins).refine(isOrigin, rules.origins),
+    rules.origins
+  ),
+  'checkout.shipTo': list(
+    [],
+    'The countries that the shop ships to; empty for those of the shipping zones, or for all without zones',
+    z.string(rules.countries).refine(isCountry, rules.countries),
+    rules.countries
+  ),
   'tax.pricesIncludeTax': flag(true, 'Whether the prices of products and shipping include the tax'),
   'payments.manualInstructions': text(
     'Please transfer the total to our bank account, with the order number as the reference. We ship your order when the payment arrives.',
@@ -134,17 +132,17 @@ export const definitions = {
     60,
     'Days that a subscription keeps its access after the paid period, while the gateway retries a failed renewal'
   ),
-  'shipping.trackingUrls': {
-    type: 'list',
-    schema: z.array(z.string(rules.trackingUrls).refine(isTrackingUrl, rules.trackingUrls), rules.trackingUrls),
-    default: [
+  'shipping.trackingUrls': list(
+    [
       'DHL=https://www.dhl.com/en/express/tracking.html?AWB={tracking}',
       'FedEx=https://www.fedex.com/fedextrack/?trknbr={tracking}',
       'UPS=https://www.ups.com/track?tracknum={tracking}',
       'USPS=https://tools.usps.com/go/TrackConfirmAction?tLabels={tracking}'
-    ] as string[],
-    about: 'The page of each carrier that shows where a shipment is, as CARRIER=URL; {tracking} is replaced'
-  },
+    ],
+    'The page of each carrier that shows where a shipment is, as CARRIER=URL; {tracking} is replaced',
+    z.string(rules.trackingUrls).refine(isTrackingUrl, rules.trackingUrls),
+    rules.trackingUrls
+  ),
   'invoice.prefix': text(
     '',
     'What the numbers of invoices begin with, before the year; credit notes have CN between the two',
@@ -162,12 +160,12 @@ export const definitions = {
     3650,
     'After how many days name, email and addresses are removed from unpaid orders without an account'
   ),
-  'emails.off': {
-    type: 'list',
-    schema: z.array(z.enum(optionalEmails, rules.emails), rules.emails),
-    default: [] as OptionalEmail[],
-    about: 'The emails that the shop does not send, by template, for a site that sends its own'
-  },
+  'emails.off': list(
+    [],
+    'The emails that the shop does not send, by template, for a site that sends its own',
+    z.enum(optionalEmails, rules.emails),
+    rules.emails
+  ),
   'emails.verifyUrl': pageUrl(
     '{publicUrl}/account/verify?token={token}',
     'token',
