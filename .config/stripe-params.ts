@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
-import { routeNames } from '../src/sandbox/routes.ts'
-import type { ParamTable, ParamType, Spec } from '../src/sandbox/stripe-params.ts'
+import { routeNames } from '../src/sandbox/http/routes.ts'
+import type { ParamTable, ParamType, Spec } from '../src/sandbox/http/stripe-params.ts'
 
 /** The methods of stripe-node whose name does not follow from the route's name. */
 const otherNames: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-import { route } from './context.ts'
-import type { Route } from './context.ts'
+import { route } from './http/context.ts'
+import type { Route } from './http/context.ts'
 
 const accountId = 'acct_sandbox'
 

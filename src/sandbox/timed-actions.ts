@@ -1,8 +1,8 @@
-import { renewSubscription } from './billing.ts'
-import { afterPayment, expireSession } from './checkout-completion.ts'
-import { settlePayment } from './charging.ts'
-import type { Context } from './context.ts'
-import { finishRefund } from './refunds.ts'
+import { renewSubscription } from './billing/billing.ts'
+import { afterPayment, expireSession } from './checkout/checkout-completion.ts'
+import { settlePayment } from './payments/charging.ts'
+import type { Context } from './http/context.ts'
+import { finishRefund } from './payments/refunds.ts'
 import { isTimerDue, takeDueTimer } from './timers.ts'
 import type { TimedAction } from './timers.ts'
 

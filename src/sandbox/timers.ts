@@ -1,5 +1,5 @@
-import type { Context } from './context.ts'
-import type { Store } from './object-store.ts'
+import type { Context } from './http/context.ts'
+import type { Store } from './store/object-store.ts'
 
 export type TimedAction = 'expire_session' | 'settle_payment' | 'settle_refund' | 'renew_subscription'
 type Row = { object_id: string; action: TimedAction }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { idOf } from '../../src/sandbox/ids.ts'
+import { idOf } from '../../src/sandbox/store/ids.ts'
 import { compareLedger } from './ledger.ts'
 import { MoneyShop } from './money-shop.ts'
 import { someMoneyRuns } from './money-matrix.ts'

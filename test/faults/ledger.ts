@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
-import type { Ledger } from '../../src/sandbox/controls.ts'
-import { idOf } from '../../src/sandbox/ids.ts'
+import type { Ledger } from '../../src/sandbox/pages/controls.ts'
+import { idOf } from '../../src/sandbox/store/ids.ts'
 import { wrongTotals } from '../support/wrong-totals.ts'
 import { readBooks } from './books.ts'
 import type { Books, OrderBook, RefundBook } from './books.ts'

@@ -1,5 +1,5 @@
 import { stripeApiVersion } from '../../src/platform/stripe-client.ts'
-import type { Moment } from '../../src/sandbox/faults.ts'
+import type { Moment } from '../../src/sandbox/http/faults.ts'
 import { Random } from '../torture/random.ts'
 import { compareLedger } from './ledger.ts'
 import { dayMs, MoneyShop } from './money-shop.ts'

@@ -1,4 +1,4 @@
-import type { ApiFault, Moment, WebhookFault } from '../../src/sandbox/faults.ts'
+import type { ApiFault, Moment, WebhookFault } from '../../src/sandbox/http/faults.ts'
 
 /** One checkout with one fault. */
 export type Run = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { decodeForm, isSameForm } from '../../src/sandbox/form-encoding.ts'
-import type { Raw } from '../../src/sandbox/form-encoding.ts'
+import { decodeForm, isSameForm } from '../../src/sandbox/http/form-encoding.ts'
+import type { Raw } from '../../src/sandbox/http/form-encoding.ts'
 
 function plain(raw: Raw): unknown {
   return typeof raw === 'string' ? raw : Object.fromEntries([...raw].map(([name, value]) => [name, plain(value)]))

@@ -166,7 +166,7 @@ describe("a request is checked against stripe-node's parameter types", () => {
   })
 
   it('knows the same parameters as the installed stripe-node', () => {
-    const written = readFileSync('src/sandbox/stripe-params.json', 'utf8')
+    const written = readFileSync('src/sandbox/http/stripe-params.json', 'utf8')
     expect(written === formatParams(stripeParams()), 'run "npm run sandbox:generate"').toBe(true)
   })
 })

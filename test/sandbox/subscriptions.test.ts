@@ -1,6 +1,6 @@
 import type { Stripe } from 'stripe'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { idOf } from '../../src/sandbox/ids.ts'
+import { idOf } from '../../src/sandbox/store/ids.ts'
 import { createBench, refusalOf, sessionParams } from './sandbox-support.ts'
 import type { Bench } from './sandbox-support.ts'
 

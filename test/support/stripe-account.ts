@@ -5,7 +5,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createStripeClient } from '../../src/platform/stripe-client.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts'
-import { serveSandbox } from '../../src/sandbox/socket.ts'
+import { serveSandbox } from '../../src/sandbox/http/socket.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 export type StripeAccount = {

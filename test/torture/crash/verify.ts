@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import type { Ledger } from '../../../src/sandbox/controls.ts'
+import type { Ledger } from '../../../src/sandbox/pages/controls.ts'
 import { Browser } from '../../support/browser.ts'
 import { allOrdersOf } from '../all-orders.ts'
 import type { Random } from '../random.ts'
