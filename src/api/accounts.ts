@@ -13,10 +13,11 @@ import {
   resetPasswordInput,
   tokenInput
 } from '../shop/accounts/input.ts'
-import { login } from '../shop/accounts/login.ts'
-import { logout } from '../shop/accounts/logout.ts'
+import { login, deviceCookie } from '../shop/accounts/login.ts'
+import { logout, endedSessionCookie, sessionCookie } from '../shop/accounts/sessions.ts'
 import { issueNonce } from '../shop/accounts/nonce.ts'
 import { assertRegistrationOpen, register } from '../shop/accounts/register.ts'
+import { updateProfile } from '../shop/accounts/update-profile.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
 import { toUser } from '../shop/accounts/view.ts'
 import { accountSummary } from '../shop/entitlements/entitlements.ts'
@@ -34,22 +35,19 @@ import {
 import { time } from './answers/fields.ts'
 import { forEveryone, forUsers, route } from './route.ts'
 import type { Call } from './route.ts'
-import { deviceCookie } from '../shop/accounts/device-cookie.ts'
-import { endedSessionCookie, sessionCookie } from '../shop/accounts/session-cookie.ts'
-import { changePassword } from '../shop/accounts/change-password.ts'
+import { changePassword } from '../shop/accounts/set-password.ts'
 import { forgotPassword, resendVerification } from '../shop/accounts/recover.ts'
-import { requestEmailChange } from '../shop/accounts/request-email-change.ts'
-import { updateProfile } from '../shop/accounts/update-profile.ts'
+import {
+  requestEmailChange,
+  findPendingEmailChange,
+  resendEmailChange,
+  withdrawEmailChange
+} from '../shop/accounts/request-email-change.ts'
 import { confirmEmailChange } from '../shop/customers/confirm-email-change.ts'
 import { deleteAccount } from '../shop/customers/delete-account.ts'
 import { resetPassword } from '../shop/customers/reset-password.ts'
 import { verifyEmail } from '../shop/customers/verify-email.ts'
 import { listDownloads } from '../shop/benefits/download-links.ts'
-import {
-  findPendingEmailChange,
-  resendEmailChange,
-  withdrawEmailChange
-} from '../shop/accounts/pending-email-change.ts'
 import { addressParts } from '../shop/checkout/input.ts'
 import { changeOwnAddress } from '../shop/customers/own-address.ts'
 

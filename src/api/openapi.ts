@@ -2,7 +2,7 @@ import type { H3 } from 'h3'
 import type { App } from '../app.ts'
 import { isolationHeaders } from '../platform/http/answers.ts'
 import { serveAt } from '../platform/http/routing.ts'
-import { sessionCookieName } from '../shop/accounts/session-cookie.ts'
+import { sessionCookieName } from '../shop/accounts/sessions.ts'
 
 type Page = { body: string; headers: [string, string][] }
 

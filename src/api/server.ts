@@ -17,9 +17,8 @@ import type { TrustedProxies } from '../platform/http/client-address.ts'
 import { refuseOtherSite, checkNonceHeader, csrfFailed, sentNonce } from '../platform/http/cross-site.ts'
 import type { RequestIds } from '../platform/http/answers.ts'
 import { checkNonce } from '../shop/accounts/nonce.ts'
-import { findSession } from '../shop/accounts/sessions.ts'
+import { findSession, sessionToken } from '../shop/accounts/sessions.ts'
 import type { ShopContext } from '../shop/context.ts'
-import { sessionToken } from '../shop/accounts/session-cookie.ts'
 
 /** Registers the table of routes under api_root. */
 export function serveApi(h3: H3, app: App): void {

@@ -7,7 +7,7 @@ import { isStorageError } from '../platform/db/storage-errors.ts'
 import { emailKey } from '../platform/email-key.ts'
 import { mailFolder } from '../platform/mail/file-transport.ts'
 import { getUserById } from '../shop/accounts/find.ts'
-import { keysOf, otherEmailsOf } from '../shop/accounts/messages.ts'
+import { emailKeysOf, otherEmailsOf } from '../shop/accounts/messages.ts'
 import type { UserRow } from '../shop/accounts/rows.ts'
 import { erasePerson } from '../shop/customers/erase-person.ts'
 import { documentsOfPerson } from '../shop/orders/invoice-order.ts'
@@ -56,7 +56,7 @@ export function eraseEverywhere(
   const invoices = keptInvoices(db, user)
   const texts = user.status === 'erased' ? null : personalTexts(db, user)
   const { earlier, requested } = otherEmailsOf(db, userId)
-  const recipients = new Set(keysOf([user.email, ...earlier, ...requested]))
+  const recipients = new Set(emailKeysOf([user.email, ...earlier, ...requested]))
   const erased = erasePerson(db, userId, now)
   removeMailFiles(mailFolder(config.dataDir), recipients)
   const tracesRemoved = removeOldContent(db, (file) => rewrite || texts === null || fileContains(file, texts), {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
-import { setAdministrator } from '../../src/shop/accounts/administrators.ts'
+import { setAdministrator } from '../../src/shop/accounts/deactivate.ts'
 import { createAffiliate } from '../../src/shop/affiliates/create.ts'
 import { decideAffiliate } from '../../src/shop/affiliates/decide.ts'
 import { benefitCatalog } from '../journeys/catalog.ts'

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setSetting } from '../../src/shop/settings/settings.ts'
-import { setAdministrator } from '../../src/shop/accounts/administrators.ts'
-import { deactivateUser } from '../../src/shop/accounts/deactivate.ts'
+import { setAdministrator, deactivateUser } from '../../src/shop/accounts/deactivate.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { getUser } from '../../src/shop/accounts/find.ts'
 import { rawRequest } from '../support/raw-http.ts'

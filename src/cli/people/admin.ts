@@ -1,7 +1,7 @@
 import type { ShopCommand, Work } from '../run.ts'
 import type { App } from '../../app.ts'
 import { parseWith } from '../../platform/http/validation.ts'
-import { listAdministrators, setAdministrator } from '../../shop/accounts/administrators.ts'
+import { listAdministrators, setAdministrator } from '../../shop/accounts/deactivate.ts'
 import { findUserByEmail, getUser } from '../../shop/accounts/find.ts'
 import { newAccountInput } from '../../shop/accounts/input.ts'
 import { assertPassword } from '../../shop/accounts/password-rules.ts'

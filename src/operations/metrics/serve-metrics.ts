@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts'
 import { finishedRequests } from '../../platform/http/routing.ts'
 import type { FinishedRequest } from '../../platform/http/routing.ts'
 import { buildId, packageVersion } from '../../platform/package-root.ts'
-import { failedLogins } from '../../shop/accounts/failed-logins.ts'
+import { failedLogins } from '../../shop/accounts/login.ts'
 import { registerShopMetrics } from './shop-metrics.ts'
 
 export type Metrics = { port: number; stop(): Promise<void> }

@@ -4,8 +4,12 @@ import { setBackMs } from '../../platform/clock.ts'
 import { hmac, randomToken, tokenHash } from '../../platform/crypto/secrets.ts'
 import type { Keys } from '../../platform/crypto/secrets.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import type { EmailTokenRow } from './rows.ts'
-import { emailTokens } from './schema.ts'
+import type { EmailTokenRow, UserRow } from './rows.ts'
+import { emailTokens, users } from './schema.ts'
+import { emit } from '../webhooks/emit.ts'
+import { getUnerasedUser } from './find.ts'
+import { queueMail } from '../mail/queue-mail.ts'
+import type { ShopContext } from '../context.ts'
 
 export type EmailTokenKind = EmailTokenRow['kind']
 
@@ -138,4 +142,41 @@ export function purgeEmailTokens(tx: Tx, now: number, limit: number): number {
     .where(lte(emailTokens.expiresAt, now - retentionMs))
     .limit(limit)
     .run().changes
+}
+
+/**
+ * Records that the email belongs to the account's owner, ends the open verification links and emits `account.verified`.
+ * An account that is already verified stays as it is.
+ *
+ * @throws AppError NOT_FOUND, CONFLICT for an erased account
+ */
+export function markVerified(tx: Tx, userId: number, now: number): { user: UserRow; changed: boolean } {
+  const user = getUnerasedUser(tx, userId)
+  if (user.emailVerifiedAt !== null && !user.verificationPending) return { user, changed: false }
+  const change = { emailVerifiedAt: now, verificationPending: false, updatedAt: now }
+  tx.orm.update(users).set(change).where(eq(users.id, userId)).run()
+  endEmailTokens(tx, userId, now, 'verify')
+  emit(tx, 'account.verified', { userId }, now)
+  return { user: { ...user, ...change }, changed: true }
+}
+
+/** The links that go to an account's own address. */
+export type LinkKind = Exclude<EmailTokenKind, 'email'>
+
+const templates: Readonly<Record<LinkKind, 'reset_password' | 'verify_email'>> = {
+  reset: 'reset_password',
+  verify: 'verify_email'
+}
+
+/** Creates the token of a link and queues its email; the user's earlier links of the same kind end. */
+export function queueLink(
+  tx: Tx,
+  shop: Pick<ShopContext, 'keys'>,
+  kind: LinkKind,
+  user: Pick<UserRow, 'id' | 'email'>,
+  now: number
+): EmailTokenRow {
+  const token = createEmailToken(tx, shop.keys, { kind, userId: user.id }, now)
+  queueMail(tx, { template: templates[kind], recipient: user.email, data: { userId: user.id, tokenId: token.id } }, now)
+  return token
 }

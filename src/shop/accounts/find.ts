@@ -70,3 +70,14 @@ export function findRegistrationProfile(
 export function findRegistrationConsent(db: Db, userId: number): ConsentRow | undefined {
   return consentByUser(db).get({ id: userId })
 }
+
+/**
+ * The account with an id, unless it is erased.
+ *
+ * @throws AppError NOT_FOUND, CONFLICT for an erased account
+ */
+export function getUnerasedUser(db: Db, userId: number): UserRow {
+  const user = getUserById(db, userId)
+  if (user.status === 'erased') throw new AppError('CONFLICT', 'This account has been erased.')
+  return user
+}

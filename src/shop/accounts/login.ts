@@ -2,14 +2,12 @@ import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
-import { tokenHash } from '../../platform/crypto/secrets.ts'
+import { tokenHash, hmac, randomToken, sameBytes } from '../../platform/crypto/secrets.ts'
 import { emailKey } from '../../platform/email-key.ts'
 import type { ShopContext } from '../context.ts'
 import { runCountingFailures } from '../limits/counted-attempts.ts'
 import { emailCounterKey } from '../limits/points.ts'
 import type { Counter } from '../limits/points.ts'
-import { findDevice } from './device-cookie.ts'
-import { failedLogins } from './failed-logins.ts'
 import { findUserByEmail, findUserByUsername, getUserById } from './find.ts'
 import type { LoginInput } from './input.ts'
 import { checkNonce } from './nonce.ts'
@@ -17,6 +15,8 @@ import type { Caller, UserRow } from './rows.ts'
 import { users } from './schema.ts'
 import { endSession, startSession } from './sessions.ts'
 import type { StartedSession } from './sessions.ts'
+import { channel } from 'node:diagnostics_channel'
+import { cookieValues, ownCookie, ownCookieName } from '../../platform/http/cookies.ts'
 
 /**
  * Checks the password and starts a session; ends the session of the request.
@@ -142,4 +142,59 @@ function validNonce(shop: ShopContext, { nonce, identity }: Caller, now: number)
     startNonceHash: identity?.session.startNonceHash ?? null
   }
   return checkNonce(shop.keys, nonce, bearer, now) ? nonce : null
+}
+
+/** Publishes every wrong password, without saying whose; costs nothing without a subscriber. */
+export const failedLogins = channel('shopstead:login-failed')
+
+/**
+ * The device cookie proves that a browser has logged in to an account before, or that its user read the account's email.
+ * Such a browser has its own allowance of wrong passwords, so another client that uses up the account's allowance cannot
+ * keep the owner out. It does not log anyone in.
+ *
+ * An entry is the account's id, a random part, and an HMAC over both and the password's hash. It needs no row, and a new
+ * password makes it invalid.
+ */
+const entryShape = /^(\d{1,15})\.([\w-]{22})\.([\w-]{43})$/
+const randomBytes = 16
+const separator = '~'
+/** Accounts that share a browser. */
+const maxEntries = 4
+/** Browsers keep a cookie for at most 400 days (RFC 6265bis). */
+const maxAgeSeconds = 400 * 24 * 60 * 60
+
+type DeviceContext = Pick<ShopContext, 'keys' | 'publicUrl'>
+type DeviceUser = Pick<UserRow, 'id' | 'passwordHash'>
+type Entry = { text: string; userId: number; random: string; mac: string }
+
+/** The random part of this browser's entry for an account; null if the browser has no valid one. */
+export function findDevice(shop: DeviceContext, user: DeviceUser, cookieHeader: string | null): string | null {
+  const found = entriesIn(shop, cookieHeader).find(
+    ({ userId, random, mac }) =>
+      userId === user.id && sameBytes(Buffer.from(mac), Buffer.from(macOf(shop, user, random)))
+  )
+  return found?.random ?? null
+}
+
+/** A Set-Cookie value that makes this browser known to an account, beside the accounts that it is known to already. */
+export function deviceCookie(shop: DeviceContext, user: DeviceUser, cookieHeader: string | null): string {
+  const random = randomToken(randomBytes)
+  const others = entriesIn(shop, cookieHeader).filter(({ userId }) => userId !== user.id)
+  const entries = [`${user.id}.${random}.${macOf(shop, user, random)}`, ...others.map(({ text }) => text)]
+  return ownCookie(shop, 'device', entries.slice(0, maxEntries).join(separator), maxAgeSeconds)
+}
+
+function entriesIn(shop: DeviceContext, cookieHeader: string | null): Entry[] {
+  // A cookie that was planted beside ours adds nothing: its entries need our key.
+  const texts = cookieValues(cookieHeader, ownCookieName(shop, 'device')).flatMap((value) =>
+    value.split(separator, maxEntries)
+  )
+  return texts.flatMap((text) => {
+    const [, userId, random, mac] = entryShape.exec(text) ?? []
+    return random === undefined || mac === undefined ? [] : [{ text, userId: Number(userId), random, mac }]
+  })
+}
+
+function macOf({ keys }: DeviceContext, { id, passwordHash }: DeviceUser, random: string): string {
+  return hmac(keys.device, `${id}.${random}.${passwordHash}`).toString('base64url')
 }

@@ -43,6 +43,6 @@ export function otherEmailsOf(db: Db, userId: number): { earlier: string[]; requ
 }
 
 /** The distinct keys of emails. */
-export function keysOf(emails: readonly string[]): string[] {
+export function emailKeysOf(emails: readonly string[]): string[] {
   return [...new Set(emails.map(emailKey))]
 }

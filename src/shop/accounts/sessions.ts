@@ -6,8 +6,12 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/statements.ts'
 import { isStorageError } from '../../platform/db/storage-errors.ts'
 import { findUserById } from './find.ts'
-import type { SessionRow, UserRow } from './rows.ts'
+import type { SessionRow, UserRow, Caller } from './rows.ts'
 import { sessions, users } from './schema.ts'
+import { writeWhenFree } from '../../platform/db/busy.ts'
+import { write } from '../../platform/db/database.ts'
+import type { ShopContext } from '../context.ts'
+import { cookieValues, ownCookie, ownCookieName } from '../../platform/http/cookies.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -147,4 +151,35 @@ export function purgeSessions(tx: Tx, now: number, limit: number): number {
     .limit(limit)
     .run()
   return over.changes + idle.changes
+}
+
+/** Ends the session of the request; a request without a session changes nothing. */
+export async function logout(shop: Pick<ShopContext, 'db'>, { identity }: Pick<Caller, 'identity'>): Promise<void> {
+  if (identity !== null) await writeWhenFree(shop.db, (tx) => endSession(tx, identity.session.tokenHash))
+}
+
+/** Ends every session of an account, for an operator. */
+export function logOutEverywhere(db: Db, userId: number): void {
+  write(db, (tx) => endUserSessions(tx, userId))
+}
+
+/** With `__Host-`, browsers accept the cookie only from this host over https, so plain http needs a name without it. */
+export function sessionCookieName(shop: Pick<ShopContext, 'publicUrl'>): string {
+  return ownCookieName(shop, 'session')
+}
+
+/** The session token of a request. A cookie that was sent twice is rejected, because one of the two was planted. */
+export function sessionToken(shop: ShopContext, cookieHeader: string | null): string | null {
+  const [token, ...others] = cookieValues(cookieHeader, sessionCookieName(shop))
+  return token === undefined || others.length > 0 ? null : token
+}
+
+/** A Set-Cookie value for a session. Without `maxAgeSeconds`, the cookie ends with the browser session. */
+export function sessionCookie(shop: ShopContext, token: string, maxAgeSeconds: number | null): string {
+  return ownCookie(shop, 'session', token, maxAgeSeconds)
+}
+
+/** A Set-Cookie value that removes the session cookie. */
+export function endedSessionCookie(shop: ShopContext): string {
+  return sessionCookie(shop, '', 0)
 }

@@ -4,12 +4,18 @@ import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/busy.ts'
 import { compareKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
-import { getUnerasedUser } from './deactivate.ts'
+import { getUnerasedUser } from './find.ts'
 import { endEmailTokens } from './email-tokens.ts'
 import { assertPassword } from './password-rules.ts'
-import type { UserRow } from './rows.ts'
+import type { UserRow, SessionRow } from './rows.ts'
 import { users } from './schema.ts'
-import { endUserSessions } from './sessions.ts'
+import { endUserSessions, startSession } from './sessions.ts'
+import { AppError } from '../../errors.ts'
+import { countAccountChange } from '../limits/points.ts'
+import { findUserById } from './find.ts'
+import type { ChangePasswordInput } from './input.ts'
+import { invalidCredentials, verifyPassword } from './login.ts'
+import type { StartedSession } from './sessions.ts'
 
 /**
  * Replaces the password of an account. All sessions and open links that reset the password or change the
@@ -57,4 +63,37 @@ export async function setPassword(shop: ShopContext, user: UserRow, password: st
   await assertPassword(shop, password, getUnerasedUser(shop.db, user.id))
   const passwordHash = await shop.passwords.hash(password)
   return writeWhenFree(shop.db, (tx) => resetPasswordOf(tx, user.id, passwordHash, now))
+}
+
+/**
+ * Changes the password of the logged-in user, who must enter the current one. All other sessions end; this one
+ * continues with a new token.
+ *
+ * Wrong passwords count for the session: a client without it cannot use up its allowance.
+ *
+ * @throws AppError AUTH_RATE_LIMITED (account_change, login_account), AUTH_INVALID_CREDENTIALS, PASSWORD_POLICY_VIOLATION,
+ *   NOT_AUTHENTICATED when the account was deactivated in the meantime
+ */
+export async function changePassword(
+  shop: ShopContext,
+  input: ChangePasswordInput,
+  caller: { readonly identity: { readonly session: SessionRow; readonly user: UserRow } },
+  now: number
+): Promise<{ user: UserRow; session: StartedSession }> {
+  const { user, session } = caller.identity
+  // Each change sends an email, to an address that may not be the person's own.
+  await countAccountChange(shop, user.id, 'AUTH_RATE_LIMITED')
+  await verifyPassword(shop, user, input.currentPassword, [
+    { bucket: 'login_account', key: `session:${session.tokenHash}` }
+  ])
+  await assertPassword(shop, input.newPassword, user)
+  const passwordHash = await shop.passwords.hash(input.newPassword)
+  return writeWhenFree(shop.db, (tx) => {
+    const current = findUserById(tx, user.id)
+    if (current?.status !== 'active') throw new AppError('NOT_AUTHENTICATED', 'Please log in.')
+    // A concurrent change came first: the checked password is no longer valid.
+    if (current.passwordHash !== user.passwordHash) throw invalidCredentials()
+    const changed = replacePassword(tx, user.id, passwordHash, now)
+    return { user: changed, session: startSession(tx, { userId: user.id, rememberMe: session.rememberMe }, now) }
+  })
 }

@@ -1,7 +1,7 @@
 import { AppError, validationFailed } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { getUnerasedUser } from '../accounts/deactivate.ts'
+import { getUnerasedUser } from '../accounts/find.ts'
 import { grantKinds, grantKindsText } from '../catalog/grants.ts'
 import type { GrantKind } from '../catalog/grants.ts'
 import { benefitKinds } from './kinds.ts'

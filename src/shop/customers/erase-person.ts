@@ -1,6 +1,6 @@
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { eraseAccount } from '../accounts/erase.ts'
+import { eraseAccount } from '../accounts/deactivate.ts'
 import { getUserById } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { anonymiseAffiliateOf } from '../affiliates/decide.ts'

@@ -2,7 +2,7 @@ import { desc, eq, getTableColumns, or, sql } from 'drizzle-orm'
 import { toIso } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { personalFields } from '../../platform/db/personal.ts'
-import { keysOf, otherEmailsOf, sentTo } from '../accounts/messages.ts'
+import { emailKeysOf, otherEmailsOf, sentTo } from '../accounts/messages.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { sessions, users } from '../accounts/schema.ts'
 import { toAccountRecord, toUser } from '../accounts/view.ts'
@@ -75,7 +75,7 @@ function messagesTo(db: Db, { id, emailKey }: UserRow, orderIds: ReadonlySet<unk
   const rows = db.orm
     .select({ ...getTableColumns(mails), isOwn: sql<number>`${toOwn}` })
     .from(mails)
-    .where(or(toOwn, ...keysOf([...earlier, ...requested]).map(sentTo)))
+    .where(or(toOwn, ...emailKeysOf([...earlier, ...requested]).map(sentTo)))
     .orderBy(desc(mails.id))
     .all()
   return rows

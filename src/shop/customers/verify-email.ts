@@ -1,6 +1,6 @@
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { markVerified } from '../accounts/mark-verified.ts'
+import { markVerified } from '../accounts/email-tokens.ts'
 import type { Caller, UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { claimGuestOrders } from './claim-guest-orders.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { changePassword } from '../../../src/shop/accounts/change-password.ts'
+import { changePassword } from '../../../src/shop/accounts/set-password.ts'
 import { getUserById } from '../../../src/shop/accounts/find.ts'
 import { findSession } from '../../../src/shop/accounts/sessions.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'

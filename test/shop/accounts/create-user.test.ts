@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { biographyBlock, setMarketingOptIn, setPartnerOptIn } from '../../../src/shop/accounts/consent.ts'
+import { biographyBlock, setMarketingOptIn, setPartnerOptIn } from '../../../src/shop/accounts/create-user.ts'
 import { findUserByEmail, findUserByUsername, getUser } from '../../../src/shop/accounts/find.ts'
 import { toConsent, toProfile, toUser } from '../../../src/shop/accounts/view.ts'
 import { write } from '../../../src/platform/db/database.ts'

@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
-import { listAdministrators, setAdministrator } from '../../../src/shop/accounts/administrators.ts'
-import { activateUser, deactivateUser } from '../../../src/shop/accounts/deactivate.ts'
+import {
+  listAdministrators,
+  setAdministrator,
+  activateUser,
+  deactivateUser
+} from '../../../src/shop/accounts/deactivate.ts'
 import { createEmailToken, deriveEmailToken } from '../../../src/shop/accounts/email-tokens.ts'
 import { getUserById } from '../../../src/shop/accounts/find.ts'
-import { listUsers } from '../../../src/shop/accounts/list-users.ts'
+import { listUsers, toProfile } from '../../../src/shop/accounts/view.ts'
 import { endUserSessions } from '../../../src/shop/accounts/sessions.ts'
 import { updateProfile } from '../../../src/shop/accounts/update-profile.ts'
-import { toProfile } from '../../../src/shop/accounts/view.ts'
 import { erasePerson } from '../../../src/shop/customers/erase-person.ts'
 import { verifyEmail } from '../../../src/shop/customers/verify-email.ts'
 import { countOf, eventsOf, logIn, refusal } from '../../support/accounts.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { logout } from '../../../src/shop/accounts/logout.ts'
+import { logout } from '../../../src/shop/accounts/sessions.ts'
 import { countOf, logIn } from '../../support/accounts.ts'
 import { makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'

@@ -4,7 +4,7 @@ import {
   sessionCookie,
   sessionCookieName,
   sessionToken
-} from '../../../src/shop/accounts/session-cookie.ts'
+} from '../../../src/shop/accounts/sessions.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 
 const at = (publicUrl: string) => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
-import { setAdministrator } from '../../../src/shop/accounts/administrators.ts'
-import { activateUser, deactivateUser } from '../../../src/shop/accounts/deactivate.ts'
+import { setAdministrator, activateUser, deactivateUser } from '../../../src/shop/accounts/deactivate.ts'
 import { createEmailToken } from '../../../src/shop/accounts/email-tokens.ts'
 import { findUserByEmail, getUserById } from '../../../src/shop/accounts/find.ts'
 import { erasePerson } from '../../../src/shop/customers/erase-person.ts'
