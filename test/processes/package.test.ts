@@ -7,6 +7,8 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
+import { clientTypes } from '../../src/api/description/client-types.ts'
+import { describeApi } from '../../src/api/description/document.ts'
 import { Browser } from '../support/browser.ts'
 import { installPacked } from '../support/packed.ts'
 import { quay } from '../support/addresses.ts'
@@ -162,6 +164,13 @@ describe('the package', () => {
     for (const layer of ['command', 'proxy', 'systemd']) expect(packagesOf(layer)).toEqual([])
     expect(packagesOf('listener')).toEqual([])
     expect(packagesOf('server')).toEqual(['@node-rs/argon2', 'better-sqlite3'])
+  })
+
+  it('declares the types that the API description gives', () => {
+    const place = { publicUrl: 'https://shop.test', apiPrefix: '/api/v1', cookieName: 'shopstead_session' }
+    const bare = (source: string): string => source.replaceAll(/[\s;|()]|^\/\/.*$/gm, '')
+    const packed = readFileSync(join(installed, 'dist', 'client', 'api-types.d.ts'), 'utf8')
+    expect(bare(packed)).toBe(bare(clientTypes(describeApi(place))))
   })
 
   it('declares the types of its client and its proxy', async () => {

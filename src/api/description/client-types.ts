@@ -6,7 +6,7 @@ import type { Schema } from './fields.ts'
 /** Whether a type is of something that the client sends, or that it receives. */
 type Direction = 'sent' | 'received'
 
-const heading = `// Written by "npm run client:generate" from the API description; a test fails when it is outdated.
+const heading = `// Written by "npm run client:generate" from the API description. Git ignores it.
 
 /** The request and response of each operation, by method and path. */`
 

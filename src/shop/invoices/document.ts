@@ -26,7 +26,6 @@ const invoiceLine = z.object({
   /** In millionths of one; 0 without tax. Missing if the rate is not known. */
   rateMillionths: z.number().exactOptional()
 })
-export type InvoiceLine = z.output<typeof invoiceLine>
 
 /** Who bought. Without an address in the order there are no lines. */
 export const invoiceBuyer = z.object({

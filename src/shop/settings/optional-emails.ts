@@ -15,5 +15,3 @@ export const optionalEmails = [
   'subscription_ended',
   'affiliate_decision'
 ] as const
-
-export type OptionalEmail = (typeof optionalEmails)[number]
