@@ -3,11 +3,20 @@ import { withoutMisfits } from '../grants.ts'
 import type { OptionValues } from '../grants.ts'
 import type { Row, Table } from './csv-table.ts'
 import type { Draft, Source, FileErrors, ReportBuilder } from './report.ts'
-import { htmlToLine } from './html-text.ts'
-import { categoryPaths, isFalsy, isTruthy, splitList } from './csv-table.ts'
+import { embeddedIsIgnored, hasEmbedded, htmlToLine, htmlToText } from './html-text.ts'
+import {
+  categoryPaths,
+  decimalText,
+  isCheaper,
+  isFalsy,
+  isTruthy,
+  splitList,
+  stockCount,
+  toGrams
+} from './csv-table.ts'
+import type { TaxClass } from '../../tax/input.ts'
 import { refuseFile, repeatedSkus } from './report.ts'
-import { factsOf, gtinOf, weightOf } from './shopify-facts.ts'
-import { prices, stock } from './shopify-variant.ts'
+import { toGtin } from './fields.ts'
 import { slugPattern } from '../../../platform/input-fields.ts'
 import { slugFor, UniqueNames } from './slug.ts'
 
@@ -54,6 +63,7 @@ const fields = Object.keys(headers).filter((name): name is Field => name in head
 export type ShopifyContext = { currency: string; errors: FileErrors; report: ReportBuilder }
 type Reading = ShopifyContext & {
   table: Table
+  /** The name of a field's column in this file. */
   column: (field: Field) => string
   cell: (row: Row, field: Field) => string
 }
@@ -190,6 +200,25 @@ function variantColumns(column: (field: Field) => string): Source['columns'] {
   }
 }
 
+/** Description, brand, tax class and texts for search engines of a product; fields without a column are left out. */
+function factsOf(head: Row, variants: readonly Row[], name: string, reading: Reading): Record<string, unknown> {
+  const { cell, column, table, report } = reading
+  const html = cell(head, 'description')
+  if (hasEmbedded(html)) report.ignore(column('description'), embeddedIsIgnored, name)
+  const texts = { brand: 'vendor', seoTitle: 'seoTitle', seoDescription: 'seoDescription' } as const
+  const present = Object.entries(texts).filter(([, field]) => table.has(column(field)))
+  return {
+    ...(table.has(column('description')) ? { description: htmlToText(html), descriptionHtml: html } : {}),
+    ...Object.fromEntries(present.map(([name, field]) => [name, cell(head, field).replaceAll(/\s+/g, ' ') || null])),
+    ...(table.has(column('taxable')) ? { taxClass: taxClassOf(variants, reading) } : {})
+  }
+}
+
+/** A product has one tax class; it is free of tax if none of its variants is taxed. */
+function taxClassOf(variants: readonly Row[], { cell }: Reading): TaxClass {
+  return variants.every((row) => isFalsy(cell(row, 'taxable'))) ? 'zero' : 'standard'
+}
+
 function categoriesAndTags(head: Row, { cell, column, table }: Reading): { categories?: string[]; tags?: string[] } {
   const categories = categoryPaths([cell(head, 'type'), cell(head, 'category')])
   const hasCategories = table.has(column('type')) || table.has(column('category'))
@@ -266,6 +295,52 @@ function variations(
   })
 }
 
+/** If the compare-at price is higher, it is the regular price and the price is a sale price. */
+function prices(
+  row: Row,
+  { cell, column, currency, report }: Reading
+): { price: string | undefined; salePrice: string | null } {
+  const price = decimalText(cell(row, 'price'))
+  const compareAt = decimalText(cell(row, 'compareAt'))
+  const isZero = /^0*(?:\.0*)?$/.test(compareAt)
+  if (isZero || price === '') return { price: price || undefined, salePrice: null }
+  if (isCheaper(price, compareAt, currency)) return { price: compareAt, salePrice: price }
+  report.ignore(column('compareAt'), 'The compare-at price is not above the price')
+  return { price, salePrice: null }
+}
+
+/** Shopify leaves quantities out of the product export of a shop with several locations. */
+const noQuantity = 'Shopify tracks this stock, but the file has no quantity, so the stock is not counted'
+
+/** Stock is counted only when Shopify tracks it and stops selling at zero. */
+function stock(row: Row, { cell, column, table, report }: Reading): number | string | null {
+  const quantity = cell(row, 'quantity')
+  const isOversold = /^(?:continue|true|yes)$/i.test(cell(row, 'policy'))
+  const isTracked = table.has(column('tracker')) ? cell(row, 'tracker') !== '' : quantity !== ''
+  if (isTracked && !isOversold) {
+    if (quantity !== '') return stockCount(quantity)
+    report.ignore(column('quantity'), noQuantity)
+    return null
+  }
+  if (quantity !== '') report.ignore(column('quantity'), 'Shopify does not track this stock, or sells below zero')
+  return null
+}
+
+/** The weight of a variant in grams; null without one, for which Shopify writes 0. */
+function weightOf(row: Row, name: string, { cell, column, report }: Reading): number | null {
+  const grams = toGrams(cell(row, 'grams'), 'g')
+  if (grams === undefined) report.ignore(column('grams'), 'This is not a number', name)
+  return grams || null
+}
+
+/** The GTIN of a variant; null without a valid one. */
+function gtinOf(row: Row, { cell, column, report }: Reading): string | null {
+  const text = cell(row, 'barcode')
+  const gtin = toGtin(text)
+  if (text !== '' && gtin === undefined) report.ignore(column('barcode'), 'This is not a GTIN, EAN, UPC or ISBN')
+  return gtin ?? null
+}
+
 /** The options of each variant. Only the first row of a product has the names of its options. */
 function optionsOf(rows: readonly Row[], variants: readonly Row[], { cell }: Reading): OptionValues[] {
   const names = (['name1', 'name2', 'name3'] as const).map(
@@ -279,23 +354,16 @@ function optionsOf(rows: readonly Row[], variants: readonly Row[], { cell }: Rea
   return withoutMisfits(options)
 }
 
-/** How a reader finds a cell: by the field, whose column has several names. */
-type Cells = {
-  cell: (row: Row, field: 'image' | 'imagePosition' | 'imageAlt' | 'variantImage') => string
-  column: (field: 'image' | 'variantImage') => string
-  report: ReportBuilder
-}
-
 /** The pictures of a product, in the order of their positions. Each row of the product can name one. */
-export function imagesIn(rows: readonly Row[], cells: Cells): { src: string; alt: string }[] {
-  const { cell } = cells
+function imagesIn(rows: readonly Row[], reading: Reading): { src: string; alt: string }[] {
+  const { cell } = reading
   const images = rows
     .map((row) => ({
       src: cell(row, 'image'),
       alt: cell(row, 'imageAlt'),
       position: Number(cell(row, 'imagePosition'))
     }))
-    .filter(({ src }) => isFetched(src, 'image', cells))
+    .filter(({ src }) => isFetched(src, 'image', reading))
   const sorted = images.toSorted((a, b) => (a.position || Infinity) - (b.position || Infinity) || 0)
   const first = new Map<string, { src: string; alt: string }>()
   for (const { src, alt } of sorted) if (!first.has(src)) first.set(src, { src, alt: alt.slice(0, 500) })
@@ -303,12 +371,12 @@ export function imagesIn(rows: readonly Row[], cells: Cells): { src: string; alt
 }
 
 /** The picture of a variant. */
-export function variantImage(row: Row, cells: Cells): { src: string }[] {
-  const src = cells.cell(row, 'variantImage')
-  return isFetched(src, 'variantImage', cells) ? [{ src }] : []
+function variantImage(row: Row, reading: Reading): { src: string }[] {
+  const src = reading.cell(row, 'variantImage')
+  return isFetched(src, 'variantImage', reading) ? [{ src }] : []
 }
 
-function isFetched(src: string, field: 'image' | 'variantImage', { column, report }: Cells): boolean {
+function isFetched(src: string, field: 'image' | 'variantImage', { column, report }: Reading): boolean {
   if (src === '') return false
   const fetched = /^https?:\/\//i.test(src) && URL.canParse(src)
   if (!fetched) report.ignore(column(field), 'Only http and https addresses are fetched')
