@@ -16,7 +16,7 @@ import type { Logger } from './platform/log.ts'
 import { createReadOnlyPage, prefersHtml, serveAssets } from './pages/pages.ts'
 import { mountedAt } from './proxy/mounted.ts'
 import { createWebApp, serveProbe } from './web-app.ts'
-import { pathPattern, rawPath, rawTarget } from './platform/http/request.ts'
+import { pathPattern, rawPath, rawTarget } from './platform/http/client-address.ts'
 import type { Route } from './api/route.ts'
 import { routes } from './api/routes.ts'
 

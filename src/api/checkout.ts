@@ -5,7 +5,7 @@ import { hmac, randomToken } from '../platform/crypto/secrets.ts'
 import { isStorageError } from '../platform/db/storage-errors.ts'
 import { serializeCookie, cookieValues, ownCookie, ownCookieName } from '../platform/http/cookies.ts'
 import { jsonResponse } from '../platform/http/answers.ts'
-import { headerValues, rawPath, rawTarget } from '../platform/http/request.ts'
+import { headerValues, rawPath, rawTarget } from '../platform/http/client-address.ts'
 import { describeError } from '../platform/log.ts'
 import { assertCheckoutOpen, createSession } from '../shop/checkout/checkout.ts'
 import {

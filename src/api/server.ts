@@ -1,7 +1,14 @@
 import type { H3, H3Event } from 'h3'
 import type { App } from '../app.ts'
 import { readBody, requireJson, parseJsonBody } from '../platform/http/body.ts'
-import { parseTrustedProxies, addressKey, clientAddress } from '../platform/http/client-address.ts'
+import {
+  parseTrustedProxies,
+  addressKey,
+  clientAddress,
+  rawTarget,
+  headerValues,
+  socketAddress
+} from '../platform/http/client-address.ts'
 import { serveAt, toPattern } from '../platform/http/routing.ts'
 import type { Methods } from '../platform/http/routing.ts'
 import { toFailure, toResponse } from './reply.ts'
@@ -11,7 +18,6 @@ import { routes } from './routes.ts'
 import { validationFailed, AppError } from '../errors.ts'
 import type { FieldErrors } from '../errors.ts'
 import { notFound } from '../platform/http/answers.ts'
-import { rawTarget, headerValues, socketAddress } from '../platform/http/request.ts'
 import { parseQuery, fieldPath, messageFor, toFieldErrors } from '../platform/http/validation.ts'
 import type { TrustedProxies } from '../platform/http/client-address.ts'
 import { refuseOtherSite, checkNonceHeader, csrfFailed, sentNonce } from '../platform/http/cross-site.ts'

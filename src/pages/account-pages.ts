@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
 import { findIdentity } from '../api/server.ts'
-import { rawPath, rawTarget } from '../platform/http/request.ts'
+import { rawPath, rawTarget } from '../platform/http/client-address.ts'
 import { parseQuery } from '../platform/http/validation.ts'
 import { deviceCookie } from '../shop/accounts/login.ts'
 import { findUsableToken } from '../shop/accounts/email-tokens.ts'

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { parseQuery, toFieldErrors } from '../platform/http/validation.ts'
-import { rawTarget } from '../platform/http/request.ts'
+import { rawTarget } from '../platform/http/client-address.ts'
 import { readForm } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { siteOf } from './shop-site.ts'

@@ -1,7 +1,7 @@
 import type { H3 } from 'h3'
 import { matchesEtag, notFound } from '../platform/http/answers.ts'
 import { fileResponse } from '../platform/http/file-response.ts'
-import { rawPath, rawTarget } from '../platform/http/request.ts'
+import { rawPath, rawTarget } from '../platform/http/client-address.ts'
 import { serveAt } from '../platform/http/routing.ts'
 import { findMediaFile } from '../shop/catalog/images/media-files.ts'
 import { findDownloadFile } from '../shop/benefits/download-file.ts'

@@ -18,7 +18,7 @@ import { getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts
 import { documentUrl } from '../shop/orders/view.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
 import { summaryRows } from '../shop/orders/totals.ts'
-import type { TaxLine } from '../shop/tax/arithmetic.ts'
+import type { TaxLine } from '../shop/tax/terms.ts'
 import { siteUrl } from '../shop/payments/gateway-page.ts'
 import type { ReturnResult } from '../shop/payments/gateway-page.ts'
 import { setting } from '../shop/settings/settings.ts'

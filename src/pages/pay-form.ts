@@ -8,8 +8,7 @@ import { orderShipping, showOrder, lacksAddress, shipToCountries } from '../shop
 import type { ShownOrder } from '../shop/checkout/shipping.ts'
 import { itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
-import { needsAddress } from '../shop/shipping/costs.ts'
-import { findPickup } from '../shop/shipping/zones.ts'
+import { needsAddress, findPickup } from '../shop/shipping/zones.ts'
 
 const addressFields = ['country', 'address1', 'address2', 'postcode', 'city', 'state'] as const
 const fields = [

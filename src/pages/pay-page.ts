@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
 import type { FieldErrors } from '../errors.ts'
-import { rawTarget } from '../platform/http/request.ts'
+import { rawTarget } from '../platform/http/client-address.ts'
 import { toFieldErrors } from '../platform/http/validation.ts'
 import { codePoints } from '../platform/text.ts'
 import { buyerStatuses, buyerStatusOf, canBePaid, isPayable } from '../shop/checkout/buyer-status.ts'

@@ -1,7 +1,7 @@
 import { createClient, ShopError } from '../client/client.ts'
 import { AppError } from '../errors.ts'
 import { cookieValues } from '../platform/http/cookies.ts'
-import { fromAddress, rawPath, rawTarget, socketAddress } from '../platform/http/request.ts'
+import { fromAddress, rawPath, rawTarget, socketAddress } from '../platform/http/client-address.ts'
 import type { AssetName } from './assets.ts'
 import { addressFormOf } from './address-form.ts'
 import { readForm } from './page.ts'

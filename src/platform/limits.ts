@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { disableBusyTimeout, whenFree } from './db/busy.ts'
+import { disableBusyTimeout, whenFree } from './db/database.ts'
 import { widerNetwork } from './http/client-address.ts'
 
 /** Points per fixed window; a window begins when a point is taken and no other is open. */

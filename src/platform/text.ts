@@ -1,3 +1,5 @@
+import { domainToASCII, domainToUnicode } from 'node:url'
+
 /** The key by which emails, usernames and codes are compared: NFC, trimmed, lower case. */
 export function compareKey(text: string): string {
   return text.normalize('NFC').trim().toLowerCase()
@@ -32,4 +34,49 @@ export function trimStartOf(text: string, characters: string): string {
   let start = 0
   while (start < text.length && characters.includes(text.charAt(start))) start += 1
   return text.slice(start)
+}
+
+const domainLetters = /^[\p{L}\p{N}\p{M}.-]+$/u
+const asciiDomain =
+  /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?=[a-z0-9-]*[a-z])[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+
+/**
+ * The ASCII form (UTS #46) of an email's domain: `ſhop.example`, full-width letters and capitals become `shop.example`.
+ * Undefined if the text is not a domain name. An `xn--` label must decode to letters that a domain may have;
+ * DNS registries do not accept others.
+ */
+export function emailDomain(domain: string): string | undefined {
+  if (domain.length > 253 || !domainLetters.test(domain)) return undefined
+  const ascii = domainToASCII(domain)
+  if (!asciiDomain.test(ascii)) return undefined
+  // Node.js keeps a label in its ASCII form if it does not decode to valid letters.
+  return ascii.includes('xn--') && /(^|\.)xn--/.test(domainToUnicode(ascii)) ? undefined : ascii
+}
+
+/**
+ * The key by which emails are compared and counted: one mailbox has one key, however its address is typed. The domain is
+ * in its ASCII form. The local part is lower case and in NFKC, because mail servers that accept full-width or other
+ * compatibility letters deliver them to the plain address (RFC 8265, 3.3). Messages always go to the stored email, never
+ * to another spelling that a request sends.
+ *
+ * A text that is not an email, such as a username, gets its compareKey.
+ */
+export function emailKey(email: string): string {
+  const text = email.normalize('NFC').trim()
+  const at = text.lastIndexOf('@')
+  if (at < 1) return compareKey(text)
+  const domain = text.slice(at + 1)
+  return `${localKey(text.slice(0, at))}@${emailDomain(domain) ?? domain.toLowerCase()}`
+}
+
+/** Some letters decompose only in lower case, so the text is normalised again. */
+function localKey(local: string): string {
+  return local.normalize('NFKC').toLowerCase().normalize('NFKC')
+}
+
+/** The key of the mailbox that usually receives a plus address: `mira+shop@x.example` becomes `mira@x.example`. */
+export function withoutPlusTag(key: string): string {
+  const at = key.lastIndexOf('@')
+  const plus = key.indexOf('+')
+  return plus > 0 && plus < at ? `${key.slice(0, plus)}${key.slice(at)}` : key
 }

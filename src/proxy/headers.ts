@@ -1,6 +1,6 @@
 import { checkNonceHeader, usualPrefix } from '../platform/http/cross-site.ts'
 import { cookiesOf } from '../platform/http/cookies.ts'
-import { headerValues } from '../platform/http/request.ts'
+import { headerValues } from '../platform/http/client-address.ts'
 import type { AnswerHeaders, HeaderList } from './upstream.ts'
 
 const forwardedHeaders = [

@@ -1,8 +1,7 @@
 import type { H3 } from 'h3'
 import type { App } from '../app.ts'
-import { clientAddress, parseTrustedProxies } from '../platform/http/client-address.ts'
+import { clientAddress, parseTrustedProxies, fromAddress, socketAddress } from '../platform/http/client-address.ts'
 import { usualPrefix } from '../platform/http/cross-site.ts'
-import { fromAddress, socketAddress } from '../platform/http/request.ts'
 import { describeError, clientLog } from '../platform/log.ts'
 import { createProxy } from './proxy.ts'
 

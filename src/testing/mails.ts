@@ -6,7 +6,7 @@ import { mailFolder } from '../platform/mail/file-transport.ts'
 import { createMailTransport } from '../platform/mail/transport.ts'
 import type { ShopContext } from '../shop/context.ts'
 import { isMailUnderWay } from '../shop/mail/queue.ts'
-import { deliverDueMail } from '../shop/mailer/deliver.ts'
+import { deliverDueMail } from '../shop/mailer/mailer.ts'
 import type { TestMail } from './types.ts'
 
 /** The last email that a shop without a mail server has sent, after it has sent what is due. */

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { MailMessage } from '../../src/platform/mail/message.ts'
-import { deliverDueMail } from '../../src/shop/mailer/deliver.ts'
+import { deliverDueMail } from '../../src/shop/mailer/mailer.ts'
 import { showPicture } from '../shop/orders/support.ts'
 import { queueEveryEmail } from '../shop/mailer/every-email.ts'
 import { openTestShop } from '../support/shop-context.ts'

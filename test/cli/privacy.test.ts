@@ -1,6 +1,6 @@
 import { cleanUp } from '../../src/operations/housekeeping.ts'
 import { documentsOf } from '../../src/shop/invoices/find.ts'
-import { queueMail } from '../../src/shop/mail/queue-mail.ts'
+import { queueMail } from '../../src/shop/mail/queue.ts'
 import { expect, test } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { draft, line, makeProduct, makeUser, move, place } from '../shop/orders/support.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, describe, it, onTestFinished } from 'vitest'
 import { stripeApiVersion } from '../../src/platform/stripe-client.ts'
-import { handledTypes } from '../../src/shop/payments/gateway-event.ts'
+import { handledTypes } from '../../src/shop/payments/gateway-state.ts'
 import { shopstead } from '../support/command-line.ts'
 import { startShop } from '../support/running-shop.ts'
 import { openStripeAccount } from '../support/stripe-account.ts'

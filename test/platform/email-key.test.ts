@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { emailDomain, emailKey, withoutPlusTag } from '../../src/platform/email-key.ts'
-import { compareKey } from '../../src/platform/text.ts'
+import { emailDomain, emailKey, withoutPlusTag, compareKey } from '../../src/platform/text.ts'
 
 describe('emailKey', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { headerValues, rawPath, rawTarget } from '../../src/platform/http/request.ts'
+import { headerValues, rawPath, rawTarget } from '../../src/platform/http/client-address.ts'
 
 /** A fault of a proxy: in the request it receives, in the request it forwards, or in the response it returns. */
 export type Fault = {

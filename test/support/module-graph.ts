@@ -16,6 +16,8 @@ export type Module = {
   readsEnvironment: boolean
   /** It reads a database connection's `orm` or `sqlite`. */
   usesConnection: boolean
+  /** It prepares or runs SQL that it states as text. */
+  usesRawSql: boolean
   /** It uses the standard streams, the signals or the exit code of its process. */
   usesProcess: boolean
   /** It has a statement that runs on import and is not a declaration. */
@@ -57,6 +59,9 @@ export function readModule(path: string, source: string): Module {
     onlyHandsOn: file.statements.length > 0 && file.statements.every(handsOn),
     readsEnvironment,
     usesConnection,
+    usesRawSql:
+      /\brawStatement[<(]|\.(prepare|exec|pragma)(<[^(]*>)?\(['"`\w]/.test(source) &&
+      /sqlite|rawStatement/i.test(source),
     usesProcess: /\bprocess\.(std(in|out|err)|exit|exitCode|on|once)\b/.test(source),
     runsOnImport: file.statements.some(ts.isExpressionStatement)
   }

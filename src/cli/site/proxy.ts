@@ -41,7 +41,7 @@ async function createHandle(
 ): Promise<(request: Request) => Promise<Response>> {
   const { createProxy } = await import('../../proxy/proxy.ts')
   const { clientAddress, parseTrustedProxies } = await import('../../platform/http/client-address.ts')
-  const { socketAddress } = await import('../../platform/http/request.ts')
+  const { socketAddress } = await import('../../platform/http/client-address.ts')
   const { describeError } = await import('../../platform/log.ts')
   const { clientLog } = await import('../../platform/log.ts')
   if (upstream === undefined) throw new AppError('USAGE', 'Pass the address of the service with --upstream URL.')

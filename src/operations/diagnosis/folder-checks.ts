@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSyn
 import { join } from 'node:path'
 import type { App } from '../../app.ts'
 import type { Config } from '../../platform/config/config.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { rawStatement } from '../../platform/db/database.ts'
 import { listFolder } from '../../platform/files.ts'
 import { fitsOldestToken } from '../../shop/accounts/email-tokens.ts'
 import { findDownloadFile } from '../../shop/benefits/download-file.ts'

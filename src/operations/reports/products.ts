@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { rawStatement } from '../../platform/db/database.ts'
 import { products } from '../../shop/catalog/schema.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { shopDays, spanOf } from './days.ts'

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { readSnapshot } from '../../platform/db/database.ts'
+import { readSnapshot, rawStatement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { fittingUnit, partsOf, shopDays, units } from './days.ts'
 import type { Days, Part, Unit } from './days.ts'

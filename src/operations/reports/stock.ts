@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { rawStatement } from '../../platform/db/database.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { countDays, recentDays } from './days.ts'
 import type { Days } from './days.ts'

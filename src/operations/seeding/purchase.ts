@@ -1,4 +1,4 @@
-import { emailKey } from '../../platform/email-key.ts'
+import { emailKey } from '../../platform/text.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { decideAttribution } from '../../shop/checkout/checkout.ts'
 import { evaluateCart, sentCodes } from '../../shop/checkout/cart.ts'

@@ -1,5 +1,4 @@
-import { writeWhenFree } from './busy.ts'
-import { write } from './database.ts'
+import { writeWhenFree, write } from './database.ts'
 import type { Db, Tx } from './database.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../../errors.ts'
-import { nodeRequest, nodeResponse } from './request.ts'
+import { nodeRequest, nodeResponse } from './client-address.ts'
 import { bodyInvalid, parseStrictJson } from './strict-json.ts'
 import { hasTinyChunks, tinyChunks } from './connections.ts'
 import { Node, Yallist } from 'yallist'

@@ -6,7 +6,7 @@ import type { AppError } from '../../errors.ts'
 import type { Logger } from '../log.ts'
 import { methodNotAllowed, notFound, requestIds } from './answers.ts'
 import type { RequestIds } from './answers.ts'
-import { rawPath, rawTarget, segment } from './request.ts'
+import { rawPath, rawTarget, segment } from './client-address.ts'
 
 /** Turns an error that a handler throws into a response. */
 export type Refuse = (error: unknown, event: H3Event) => Response | Promise<Response>

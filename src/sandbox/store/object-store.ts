@@ -1,6 +1,5 @@
 import Database from 'better-sqlite3'
-import { checkpointPages, transact } from '../../platform/db/database.ts'
-import { writeThisTurn } from '../../platform/db/busy.ts'
+import { checkpointPages, transact, writeThisTurn } from '../../platform/db/database.ts'
 import { schemaSql } from './schema.ts'
 import type { HiddenOf, Kind, Objects } from './objects.ts'
 

@@ -8,7 +8,7 @@ import type { EmailTokenRow, UserRow } from './rows.ts'
 import { emailTokens, users } from './schema.ts'
 import { emit } from '../webhooks/emit.ts'
 import { getUnerasedUser } from './find.ts'
-import { queueMail } from '../mail/queue-mail.ts'
+import { queueMail } from '../mail/queue.ts'
 import type { ShopContext } from '../context.ts'
 
 export type EmailTokenKind = EmailTokenRow['kind']

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { emailDomain } from '../../platform/email-key.ts'
-import { codePoints } from '../../platform/text.ts'
+import { emailDomain, codePoints } from '../../platform/text.ts'
 
 const maxEmail = 254
 // Control and private characters, lone surrogates, line breaks, and marks that change the writing direction of the text

@@ -1,9 +1,8 @@
 import { eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
-import { emailKey } from '../../platform/email-key.ts'
-import { compareKey } from '../../platform/text.ts'
+import { statement } from '../../platform/db/database.ts'
+import { emailKey, compareKey } from '../../platform/text.ts'
 import type { ConsentRow, UserRow } from './rows.ts'
 import { registrationConsents, registrationProfiles, users } from './schema.ts'
 

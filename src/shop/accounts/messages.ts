@@ -2,8 +2,8 @@ import { mails } from '../mail/schema.ts'
 import { and, eq, notExists, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
-import { emailKey } from '../../platform/email-key.ts'
+import { statement } from '../../platform/db/database.ts'
+import { emailKey } from '../../platform/text.ts'
 import { users } from './schema.ts'
 
 /** Matches the emails to an address, in any spelling: a guest may enter another case than the account. */

@@ -2,14 +2,14 @@ import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { bool, instant, json, oneOf } from '../../platform/db/columns.ts'
 import { deletedWithPerson, internal, notPersonal, personal } from '../../platform/db/personal.ts'
-import { postalAddress } from '../../platform/postal/lines.ts'
+import { postalAddress } from '../../platform/postal/countries.ts'
 
 export const users = sqliteTable(
   'users',
   {
     id: integer('id').primaryKey({ autoIncrement: true }),
     email: personal(text('email').notNull(), sql`'erased-' || id || '@erased.invalid'`),
-    /** The key by which emails are compared (platform/email-key.ts). */
+    /** The key by which emails are compared (platform/text.ts). */
     emailKey: internal(text('email_key').notNull(), sql`'erased ' || id`),
     username: personal(text('username').notNull(), sql`'erased-' || id`),
     usernameKey: internal(text('username_key').notNull(), sql`'erased ' || id`),

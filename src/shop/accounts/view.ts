@@ -5,8 +5,7 @@ import type { UserRow } from './rows.ts'
 import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { emailKey } from '../../platform/email-key.ts'
-import { compareKey } from '../../platform/text.ts'
+import { emailKey, compareKey } from '../../platform/text.ts'
 import { users } from './schema.ts'
 
 export type UserView = {

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { writeWhenFree } from '../../platform/db/busy.ts'
+import { writeWhenFree } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { toDay } from '../../platform/iso-time.ts'
 import { tryTakePoint } from '../limits/points.ts'

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/database.ts'
-import { emailKey, withoutPlusTag } from '../../platform/email-key.ts'
+import { emailKey, withoutPlusTag } from '../../platform/text.ts'
 import { findUserById } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { AffiliateRow } from './find.ts'

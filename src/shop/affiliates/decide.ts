@@ -1,4 +1,4 @@
-import { queueMail } from '../mail/queue-mail.ts'
+import { queueMail } from '../mail/queue.ts'
 import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'

@@ -2,7 +2,7 @@ import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { inParts } from '../../platform/db/in-parts.ts'
-import { statement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
 import { affiliates } from './schema.ts'
 

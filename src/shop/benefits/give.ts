@@ -1,6 +1,6 @@
 import { getTableName } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { rawStatement } from '../../platform/db/database.ts'
 import { shareMinor } from '../../platform/money.ts'
 import type { GrantKind, GrantSpec } from '../catalog/grants.ts'
 import { benefitKinds, kindOf } from './kinds.ts'

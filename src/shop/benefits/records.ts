@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { setting } from '../settings/settings.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { rawStatement, statement } from '../../platform/db/statements.ts'
+import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { DonationRow, GatewaySubscriptionRow, SubscriptionRow } from './rows.ts'
 import { downloadPermissions, enrolments, gatewaySubscriptions } from './schema.ts'
 import { joinPeriods } from './spans.ts'

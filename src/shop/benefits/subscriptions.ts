@@ -1,6 +1,6 @@
 import { and, eq, isNull, or, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { rawStatement, statement } from '../../platform/db/statements.ts'
+import { rawStatement, statement } from '../../platform/db/database.ts'
 import { emit } from '../webhooks/emit.ts'
 import type { SubscriptionRow } from './rows.ts'
 import { subscription } from './kinds/subscription.ts'

@@ -1,6 +1,6 @@
 import { eq, max, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/database.ts'
 import { applyVariations } from './apply-variations.ts'
 import { CategoryTree } from './category-tree.ts'
 import type { Change } from './changes.ts'

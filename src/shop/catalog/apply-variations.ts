@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { and, eq, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/database.ts'
 import { applyImages } from './images/stored-images.ts'
 import type { VariationInput } from './import/format.ts'
 import type { VariationRow } from './rows.ts'

@@ -1,16 +1,15 @@
-import { asc, eq, gt, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
-import { write } from '../../platform/db/database.ts'
+import { write, statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { inParts } from '../../platform/db/in-parts.ts'
-import { rawStatement, statement } from '../../platform/db/statements.ts'
 import { toMajor } from '../../platform/money.ts'
 import { compareKey } from '../../platform/text.ts'
 import { categoryReference } from './category-tree.ts'
 import type { CouponScope } from './coupon-rules.ts'
 import type { CouponRow } from './rows.ts'
-import { couponCategories, couponProducts, coupons } from './schema.ts'
+import { categories, couponCategories, couponProducts, coupons, products } from './schema.ts'
 
 const byKey = statement((orm) =>
   orm
@@ -33,16 +32,38 @@ const scopeCategories = statement((orm) =>
     .where(eq(couponCategories.couponId, sql.placeholder('id')))
     .prepare()
 )
-const productsInScope = rawStatement<[number], string>(
-  'SELECT slug FROM coupon_products JOIN products ON id = product_id WHERE coupon_id = ? ORDER BY slug'
+const productsInScope = statement((orm) =>
+  orm
+    .select({ slug: products.slug })
+    .from(couponProducts)
+    .innerJoin(products, eq(products.id, couponProducts.productId))
+    .where(eq(couponProducts.couponId, sql.placeholder('id')))
+    .orderBy(products.slug)
+    .prepare()
 )
-const categoriesInScope = rawStatement<[number], { slug: string; name: string }>(
-  'SELECT slug, name FROM coupon_categories JOIN categories ON id = category_id WHERE coupon_id = ? ORDER BY slug'
+const categoriesInScope = statement((orm) =>
+  orm
+    .select({ slug: categories.slug, name: categories.name })
+    .from(couponCategories)
+    .innerJoin(categories, eq(categories.id, couponCategories.categoryId))
+    .where(eq(couponCategories.couponId, sql.placeholder('id')))
+    .orderBy(categories.slug)
+    .prepare()
 )
-const addUse = rawStatement<[number]>(
-  'UPDATE coupons SET used = used + 1 WHERE id = ? AND (max_uses IS NULL OR used < max_uses)'
+const addUse = statement((orm) =>
+  orm
+    .update(coupons)
+    .set({ used: sql`${coupons.used} + 1` })
+    .where(and(eq(coupons.id, sql.placeholder('id')), or(isNull(coupons.maxUses), lt(coupons.used, coupons.maxUses))))
+    .prepare()
 )
-const subtractUse = rawStatement<[number]>('UPDATE coupons SET used = used - 1 WHERE id = ? AND used > 0')
+const subtractUse = statement((orm) =>
+  orm
+    .update(coupons)
+    .set({ used: sql`${coupons.used} - 1` })
+    .where(and(eq(coupons.id, sql.placeholder('id')), gt(coupons.used, 0)))
+    .prepare()
+)
 
 /** Finds a coupon by its code, ignoring case and surrounding spaces. */
 export function findCoupon(db: Db, code: string): CouponRow | undefined {
@@ -73,12 +94,12 @@ export function couponScope(db: Db, couponId: number): CouponScope {
  * two orders cannot both get the last use.
  */
 export function takeUse(tx: Tx, couponId: number): boolean {
-  return addUse(tx).run(couponId).changes === 1
+  return addUse(tx).run({ id: couponId }).changes === 1
 }
 
 /** Counts one order less with the coupon, when an order releases its hold. */
 export function returnUse(tx: Tx, couponId: number): void {
-  subtractUse(tx).run(couponId)
+  subtractUse(tx).run({ id: couponId })
 }
 
 /** Disables a coupon for new orders; orders that already have it keep their discount. @throws AppError NOT_FOUND */
@@ -132,7 +153,9 @@ export type CouponView = ReturnType<typeof toCoupon>
 /** The scope as the import file states it: slugs of products, names of categories. */
 export function scopeNames(db: Db, couponId: number): { products: string[]; categories: string[] } {
   return {
-    products: productsInScope(db).pluck().all(couponId),
-    categories: categoriesInScope(db).all(couponId).map(categoryReference)
+    products: productsInScope(db)
+      .all({ id: couponId })
+      .map(({ slug }) => slug),
+    categories: categoriesInScope(db).all({ id: couponId }).map(categoryReference)
   }
 }

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Tx } from '../../platform/db/database.ts'
 import type { ProductInput, VariationInput } from './import/format.ts'
-import { currentPrice, pricesOf } from './price.ts'
+import { currentPrice, pricesOf, chooseVariation } from './sellable.ts'
 import type { ProductRow, VariationRow } from './rows.ts'
 import { categoriesOfProduct, variationsOfProduct } from './stored-product.ts'
-import { chooseVariation } from './sellable.ts'
 
 type Sale = Pick<ProductInput, 'priceMinor' | 'salePriceMinor' | 'saleStartsAt' | 'saleEndsAt'>
 

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/database.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { rawStatement } from '../../platform/db/database.ts'
 import { cachedResponse, earliest } from './cached-responses.ts'
 import type { CachedResponse, CatalogShop } from './cached-responses.ts'
 import { toCard, isAvailable } from './public/card.ts'
@@ -10,10 +10,9 @@ import { findProducts } from './search/find-products.ts'
 import type { ProductSort } from './search/find-products.ts'
 import { categoriesOfProduct, productById, tagsOfProduct, variationsOfProduct } from './stored-product.ts'
 import { toMajor } from '../../platform/money.ts'
-import { currentPrice, nextPriceChange, pricesOf } from './price.ts'
+import { currentPrice, nextPriceChange, pricesOf, chooseVariation } from './sellable.ts'
 import { imagesOf } from './public/image.ts'
 import type { Image } from './public/image.ts'
-import { chooseVariation } from './sellable.ts'
 
 export type OfferQuery = {
   /** Slug or name of a category. Clients of the offers know only the name, because offers show names. */

@@ -1,5 +1,7 @@
+import { and, eq, gte, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/database.ts'
+import { products, variations } from './schema.ts'
 import { indexProduct } from './search/index-product.ts'
 
 /** A product or variation in an order. A variation without a stock of its own uses its product's stock. */
@@ -13,29 +15,57 @@ export function effectiveStock(
   return variation?.stock ?? product.stock
 }
 
-const takeOfVariation = rawStatement<[number, number, number, number]>(
-  'UPDATE variations SET stock = stock - ? WHERE id = ? AND product_id = ? AND stock >= ?'
+const quantity = sql.placeholder('quantity')
+const ofVariation = and(
+  eq(variations.id, sql.placeholder('variationId')),
+  eq(variations.productId, sql.placeholder('productId'))
 )
-const takeOfProduct = rawStatement<[number, number, number]>(
-  'UPDATE products SET stock = stock - ? WHERE id = ? AND stock >= ?'
+const ofProduct = eq(products.id, sql.placeholder('productId'))
+const takeOfVariation = statement((orm) =>
+  orm
+    .update(variations)
+    .set({ stock: sql`${variations.stock} - ${quantity}` })
+    .where(and(ofVariation, gte(variations.stock, quantity)))
+    .returning({ stock: variations.stock })
+    .prepare()
 )
-const uncountedVariation = rawStatement<[number, number], { found: 1 }>(
-  'SELECT 1 AS found FROM variations WHERE id = ? AND product_id = ? AND stock IS NULL'
+const takeOfProduct = statement((orm) =>
+  orm
+    .update(products)
+    .set({ stock: sql`${products.stock} - ${quantity}` })
+    .where(and(ofProduct, gte(products.stock, quantity)))
+    .returning({ stock: products.stock })
+    .prepare()
 )
-const uncountedProduct = rawStatement<[number], { found: 1 }>(
-  'SELECT 1 AS found FROM products WHERE id = ? AND stock IS NULL'
+const uncountedVariation = statement((orm) =>
+  orm
+    .select({ id: variations.id })
+    .from(variations)
+    .where(and(ofVariation, isNull(variations.stock)))
+    .prepare()
 )
-const returnToVariation = rawStatement<[number, number, number]>(
-  'UPDATE variations SET stock = stock + ? WHERE id = ? AND product_id = ? AND stock IS NOT NULL'
+const uncountedProduct = statement((orm) =>
+  orm
+    .select({ id: products.id })
+    .from(products)
+    .where(and(ofProduct, isNull(products.stock)))
+    .prepare()
 )
-const returnToProduct = rawStatement<[number, number]>(
-  'UPDATE products SET stock = stock + ? WHERE id = ? AND stock IS NOT NULL'
+const returnToVariation = statement((orm) =>
+  orm
+    .update(variations)
+    .set({ stock: sql`${variations.stock} + ${quantity}` })
+    .where(and(ofVariation, isNotNull(variations.stock)))
+    .returning({ stock: variations.stock })
+    .prepare()
 )
-const variationHas = rawStatement<[number, number], { found: 1 }>(
-  'SELECT 1 AS found FROM variations WHERE id = ? AND stock = ?'
-)
-const productHas = rawStatement<[number, number], { found: 1 }>(
-  'SELECT 1 AS found FROM products WHERE id = ? AND stock = ?'
+const returnToProduct = statement((orm) =>
+  orm
+    .update(products)
+    .set({ stock: sql`${products.stock} + ${quantity}` })
+    .where(and(ofProduct, isNotNull(products.stock)))
+    .returning({ stock: products.stock })
+    .prepare()
 )
 
 /**
@@ -44,25 +74,21 @@ const productHas = rawStatement<[number, number], { found: 1 }>(
  */
 export function takeStock(tx: Tx, { productId, variationId }: SoldItem, quantity: number): boolean {
   if (variationId !== null) {
-    if (takeOfVariation(tx).run(quantity, variationId, productId, quantity).changes === 1) {
-      if (variationHas(tx).get(variationId, 0) !== undefined) indexProduct(tx, productId)
-      return true
-    }
-    if (uncountedVariation(tx).get(variationId, productId) === undefined) return false
+    const left = takeOfVariation(tx).get({ variationId, productId, quantity })
+    if (left?.stock === 0) indexProduct(tx, productId)
+    if (left !== undefined) return true
+    if (uncountedVariation(tx).get({ variationId, productId }) === undefined) return false
   }
-  if (takeOfProduct(tx).run(quantity, productId, quantity).changes === 1) {
-    if (productHas(tx).get(productId, 0) !== undefined) indexProduct(tx, productId)
-    return true
-  }
-  return uncountedProduct(tx).get(productId) !== undefined
+  const left = takeOfProduct(tx).get({ productId, quantity })
+  if (left?.stock === 0) indexProduct(tx, productId)
+  return left !== undefined || uncountedProduct(tx).get({ productId }) !== undefined
 }
 
 /** Returns units to the stock that `takeStock` took them from. Does nothing where stock is not counted. */
 export function returnStock(tx: Tx, { productId, variationId }: SoldItem, quantity: number): void {
-  if (variationId !== null && returnToVariation(tx).run(quantity, variationId, productId).changes === 1) {
-    if (variationHas(tx).get(variationId, quantity) !== undefined) indexProduct(tx, productId)
-    return
-  }
-  returnToProduct(tx).run(quantity, productId)
-  if (productHas(tx).get(productId, quantity) !== undefined) indexProduct(tx, productId)
+  const left =
+    (variationId === null ? undefined : returnToVariation(tx).get({ variationId, productId, quantity })) ??
+    returnToProduct(tx).get({ productId, quantity })
+  // The product was sold out, so it moves forward in the lists.
+  if (left?.stock === quantity) indexProduct(tx, productId)
 }

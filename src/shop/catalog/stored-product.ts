@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/database.ts'
 import type { GrantSpec } from './grants.ts'
 import type { ProductRow, VariationRow } from './rows.ts'
 import { categories, productCategories, productGrants, products, productTags, variations } from './schema.ts'

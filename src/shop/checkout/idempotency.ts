@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { and, desc, eq, gt, isNull, like, lt, ne } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/busy.ts'
+import { writeWhenFree } from '../../platform/db/database.ts'
 import { findOrder } from '../orders/find.ts'
 import { idempotencyKeys } from './schema.ts'
 

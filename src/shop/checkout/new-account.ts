@@ -1,6 +1,6 @@
 import { validationFailed } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { emailKey } from '../../platform/email-key.ts'
+import { emailKey } from '../../platform/text.ts'
 import { emailCounterKey, takePoints } from '../limits/points.ts'
 import { createUser } from '../accounts/create-user.ts'
 import type { NewUser } from '../accounts/create-user.ts'

@@ -1,6 +1,6 @@
 import { isTooSmallForCard, belowMinimum, assertKnownBuyer } from './refusals.ts'
 import { AppError, validationFailed } from '../../errors.ts'
-import { writeWhenFree } from '../../platform/db/busy.ts'
+import { writeWhenFree } from '../../platform/db/database.ts'
 import type { Tx, Db } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import { formatMoney } from '../../platform/money.ts'

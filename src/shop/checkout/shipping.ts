@@ -1,17 +1,22 @@
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { countryName, countryCodes } from '../../platform/postal/countries.ts'
-import type { Place, Addresses } from '../../platform/postal/ship-to.ts'
+import { countryName, countryCodes, shipToOf, destinationOf } from '../../platform/postal/countries.ts'
+import type { Place, Addresses } from '../../platform/postal/countries.ts'
 import { needsShipping } from '../catalog/product-types.ts'
 import type { ChosenShipping } from '../orders/create-order.ts'
 import { refusal } from '../orders/problems.ts'
 import type { ProblemCode, Refusal } from '../orders/problems.ts'
 import { takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
-import { needsAddress, offeredFor } from '../shipping/costs.ts'
+import {
+  needsAddress,
+  offeredFor,
+  methodsOfCountry,
+  pickupMethods,
+  zoneCountries,
+  everywhereElse
+} from '../shipping/zones.ts'
 import type { ChosenMethod } from '../shipping/input.ts'
-import type { Goods, OfferedMethod } from '../shipping/costs.ts'
-import { methodsOfCountry, pickupMethods, zoneCountries, everywhereElse } from '../shipping/zones.ts'
-import { shipToOf, destinationOf } from '../../platform/postal/ship-to.ts'
+import type { Goods, OfferedMethod } from '../shipping/zones.ts'
 import type { ProductType } from '../catalog/product-types.ts'
 import type { Address } from '../orders/address.ts'
 import { setting } from '../settings/settings.ts'
@@ -20,7 +25,7 @@ import { itemsOf } from '../orders/find.ts'
 import { repriced, repriceOrder, setShipping, withShipping } from '../orders/reprice-order.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { toColumns } from '../orders/totals.ts'
-import type { TaxLine } from '../tax/arithmetic.ts'
+import type { TaxLine } from '../tax/terms.ts'
 
 /** What a cart or an order can be shipped by. */
 export type ShippingChoice = {

@@ -1,6 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/database.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { giveOrderGrants } from '../orders/transition.ts'
 import { placedAsGuest } from '../orders/find.ts'

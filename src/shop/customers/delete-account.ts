@@ -1,7 +1,6 @@
 import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import { writeWhenFree } from '../../platform/db/busy.ts'
-import { statement } from '../../platform/db/statements.ts'
+import { writeWhenFree, statement } from '../../platform/db/database.ts'
 import { findUserById } from '../accounts/find.ts'
 import { invalidCredentials, verifyPassword } from '../accounts/login.ts'
 import type { SessionRow, UserRow } from '../accounts/rows.ts'

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import { inParts } from '../../platform/db/in-parts.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { rawStatement } from '../../platform/db/database.ts'
 import { validationFailed } from '../../errors.ts'
 import { findOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'

@@ -1,4 +1,4 @@
-import { writeWhenFree } from '../../platform/db/busy.ts'
+import { writeWhenFree } from '../../platform/db/database.ts'
 import { createUser, registrationFailed } from '../accounts/create-user.ts'
 import { findUserByEmail } from '../accounts/find.ts'
 import type { NewAccountInput } from '../accounts/input.ts'

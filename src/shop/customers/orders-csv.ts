@@ -1,7 +1,7 @@
 import { toCsv, toCsvRows } from '../../platform/csv.ts'
 import type { CsvCell } from '../../platform/csv.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { rawStatement } from '../../platform/db/database.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import { toDecimalText } from '../../platform/money.ts'
 import type { OrderItemRow, OrderRow } from '../orders/find.ts'

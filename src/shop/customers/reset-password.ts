@@ -1,4 +1,4 @@
-import { writeWhenFree } from '../../platform/db/busy.ts'
+import { writeWhenFree } from '../../platform/db/database.ts'
 import { findUsableToken, redeemEmailToken, tokenInvalid } from '../accounts/email-tokens.ts'
 import { getUserById } from '../accounts/find.ts'
 import type { ResetPasswordInput } from '../accounts/input.ts'

@@ -1,4 +1,4 @@
-import { writeWhenFree } from '../../platform/db/busy.ts'
+import { writeWhenFree } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { redeemEmailToken, tokenInvalid } from '../accounts/email-tokens.ts'
 import type { EmailTokenKind } from '../accounts/email-tokens.ts'

@@ -1,6 +1,6 @@
 import { toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { rawStatement } from '../../platform/db/database.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ConsentView, ProfileView } from '../accounts/view.ts'
 import { modulesBySwitches } from '../settings/modules.ts'

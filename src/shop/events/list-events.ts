@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, gte, lt } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { inParts } from '../../platform/db/in-parts.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { rawStatement } from '../../platform/db/database.ts'
 import { events } from './schema.ts'
 
 export type EventRow = typeof events.$inferSelect

@@ -1,7 +1,7 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/database.ts'
 import { invoices } from './schema.ts'
 
 export type InvoiceRow = typeof invoices.$inferSelect

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
+import { rawStatement } from '../../platform/db/database.ts'
 import { invoiceTax } from './document.ts'
 import type { InvoiceTax } from './document.ts'
 import type { InvoiceKind } from './find.ts'

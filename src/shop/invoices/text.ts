@@ -1,7 +1,7 @@
 import { formatMoney, toMajor } from '../../platform/money.ts'
 import { countryName } from '../../platform/postal/countries.ts'
-import { methodLabel } from '../shipping/costs.ts'
-import { rateLabel } from '../tax/arithmetic.ts'
+import { methodLabel } from '../shipping/zones.ts'
+import { rateLabel } from '../tax/terms.ts'
 import type { InvoiceTax } from './document.ts'
 import type { InvoiceRow } from './find.ts'
 

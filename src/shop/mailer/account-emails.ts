@@ -1,4 +1,4 @@
-import type { MailData } from '../mail/queue-mail.ts'
+import type { MailData } from '../mail/queue.ts'
 import { findEmailToken } from '../accounts/email-tokens.ts'
 import type { EmailTokenKind } from '../accounts/email-tokens.ts'
 import { findUserByEmail, findUserById } from '../accounts/find.ts'

@@ -1,4 +1,4 @@
-import type { MailData, MailTemplate } from '../mail/queue-mail.ts'
+import type { MailData, MailTemplate } from '../mail/queue.ts'
 import { z } from 'zod'
 import type { ShopContext } from '../context.ts'
 import {

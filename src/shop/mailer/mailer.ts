@@ -1,9 +1,15 @@
 import { describeError } from '../../platform/log.ts'
 import { mailFolder } from '../../platform/mail/file-transport.ts'
-import type { MailTransport } from '../../platform/mail/message.ts'
+import type { MailTransport, MailMessage } from '../../platform/mail/message.ts'
 import { createMailTransport } from '../../platform/mail/transport.ts'
 import type { ShopContext } from '../context.ts'
-import { deliverDueMail } from './deliver.ts'
+import { MailFailure } from '../../platform/mail/message.ts'
+import type { Templates } from '../../platform/templates.ts'
+import { composeEmail } from './compose.ts'
+import { ObsoleteEmailError } from './email.ts'
+import { openEmailTemplates, orderValues, renderEmail } from './render.ts'
+import { claimNext, deleteMail, markSent, recordFailure } from '../mail/queue.ts'
+import type { MailRow } from '../mail/queue.ts'
 
 /** Without SMTP an email's file must exist 2 s after the response (docs/contract.md A8). Another process may have queued the row. */
 const pollMs = 500
@@ -47,4 +53,62 @@ function configuredTransport({ config, log }: ShopContext): MailTransport {
     folder: mailFolder(config.dataDir),
     log
   })
+}
+
+/**
+ * Sends every email that is due, one after the other and outside transactions. Each attempt is recorded before it
+ * starts, so a crash or a second process cannot cause more attempts than planned. A row counts as sent once the
+ * transport has accepted the email. The run ends when the mail server cannot be used, so that the emails that wait for it
+ * cost one attempt for each poll. A server that refuses one message gets the others.
+ *
+ * @param isStopped checked before each email; true ends the run
+ */
+export async function deliverDueMail(
+  shop: ShopContext,
+  transport: MailTransport,
+  isStopped: () => boolean = () => false
+): Promise<void> {
+  let templates: Templates | undefined
+  while (!isStopped()) {
+    const mail = await claimNext(shop.db, shop.clock.now())
+    if (mail === undefined) return
+    templates ??= openEmailTemplates()
+    if ((await deliver(shop, transport, templates, mail)) === 'server failed') return
+  }
+}
+
+async function deliver(
+  shop: ShopContext,
+  transport: MailTransport,
+  templates: Templates,
+  mail: MailRow
+): Promise<'done' | 'server failed'> {
+  const context = { mail: mail.id, template: mail.template }
+  try {
+    await transport.send(writeMessage(shop, templates, mail))
+    await markSent(shop.db, mail.id, shop.clock.now())
+    return 'done'
+  } catch (error) {
+    if (error instanceof ObsoleteEmailError) {
+      await deleteMail(shop.db, mail.id)
+      shop.log.info('email not sent: it is obsolete', { ...context, reason: error.message })
+      return 'done'
+    }
+    const reason = error instanceof MailFailure ? error.message : 'the email could not be composed'
+    const final = await recordFailure(shop.db, mail, reason, error instanceof MailFailure && error.permanent)
+    const cause = error instanceof MailFailure ? undefined : String(error)
+    shop.log.warn(final ? 'email failed permanently' : 'email failed, will retry', { ...context, reason, cause })
+    return error instanceof MailFailure && !error.ofMessage ? 'server failed' : 'done'
+  }
+}
+
+/** The same row gives a message with the same id at every attempt. */
+function writeMessage(shop: ShopContext, templates: Templates, mail: MailRow): MailMessage {
+  const email = composeEmail(shop, mail, shop.clock.now())
+  const { template, recipient: to, id, createdAt } = mail
+  const rendered = renderEmail(shop, templates, { template, email, values: orderValues(shop, mail.data) })
+  for (const { name, problem } of rendered.problems)
+    shop.log.warn('a template of the operator is not used', { file: name, reason: problem })
+  const { subject, text, html } = rendered
+  return { id, createdAt, to, subject, text, html, links: email.links }
 }

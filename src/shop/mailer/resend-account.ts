@@ -6,7 +6,7 @@ import { findPendingEmailChange, sendEmailLink } from '../accounts/request-email
 import { queueLink } from '../accounts/email-tokens.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
-import { lastMail, queueMail } from '../mail/queue-mail.ts'
+import { lastMail, queueMail } from '../mail/queue.ts'
 import { assertSendable } from './resend.ts'
 
 /** The emails about an account that an operator can send again. */

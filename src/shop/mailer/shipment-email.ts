@@ -1,10 +1,10 @@
-import type { MailData } from '../mail/queue-mail.ts'
+import type { MailData } from '../mail/queue.ts'
 import type { ShopContext } from '../context.ts'
 import { setting } from '../settings/settings.ts'
 import { findShipment, linesOf } from '../shipments/find.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email, EmailFact } from './email.ts'
-import { addressBlocks, getOrderWithEmail, viewOrder } from './order-parts.ts'
+import { addressBlocks, getOrderWithEmail, viewOrder } from './order-emails.ts'
 
 /**
  * The notice that an order, or a part of it, is on its way, with the carrier's tracking page; or that it is ready to be

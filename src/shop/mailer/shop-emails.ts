@@ -1,4 +1,4 @@
-import type { MailData } from '../mail/queue-mail.ts'
+import type { MailData } from '../mail/queue.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { needsShipping } from '../catalog/product-types.ts'
 import type { ShopContext } from '../context.ts'
@@ -10,7 +10,7 @@ import { openWarnings } from '../payments/warnings.ts'
 import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
-import { orderFacts, orderTable } from './order-parts.ts'
+import { orderFacts, orderTable } from './order-emails.ts'
 
 // Emails to the shop itself contain no personal data of buyers: erasing a person cannot reach the shop's mailbox.
 

@@ -1,13 +1,13 @@
 import { formatMoney } from '../../platform/money.ts'
 import { findRenewed } from '../benefits/records.ts'
 import type { ShopContext } from '../context.ts'
-import type { MailData } from '../mail/queue-mail.ts'
+import type { MailData } from '../mail/queue.ts'
 import { itemsOf } from '../orders/find.ts'
 import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
 import { formatDay } from './email-times.ts'
-import { getOrderWithEmail } from './order-parts.ts'
+import { getOrderWithEmail } from './order-emails.ts'
 
 const dayMs = 24 * 60 * 60_000
 

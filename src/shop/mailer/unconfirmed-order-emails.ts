@@ -1,4 +1,4 @@
-import type { MailData } from '../mail/queue-mail.ts'
+import type { MailData } from '../mail/queue.ts'
 import type { ShopContext } from '../context.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { historyOf, itemsOf, countOrdersBefore, hasOrderSince } from '../orders/find.ts'
@@ -6,11 +6,11 @@ import { isAwaited, isInQuestion } from '../orders/order-mails.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { orderPageUrl } from '../settings/page-url.ts'
 import { setting } from '../settings/settings.ts'
-import { needsAddress } from '../shipping/costs.ts'
+import { needsAddress } from '../shipping/zones.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
 import { formatDay, formatTime } from './email-times.ts'
-import { getOrderWithEmail, orderFacts, orderTable, tryAgain, viewOrder } from './order-parts.ts'
+import { getOrderWithEmail, orderFacts, orderTable, tryAgain, viewOrder } from './order-emails.ts'
 
 const hourMs = 60 * 60_000
 const dayMs = 24 * hourMs

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { postalAddress } from '../../platform/postal/lines.ts'
+import { postalAddress } from '../../platform/postal/countries.ts'
 
 const part = z.string().exactOptional()
 

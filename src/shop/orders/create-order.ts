@@ -1,6 +1,6 @@
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { emailKey } from '../../platform/email-key.ts'
+import { emailKey } from '../../platform/text.ts'
 import type { affiliates } from '../affiliates/schema.ts'
 import { recordVisit } from '../affiliates/clicks.ts'
 import { createReferral } from '../referrals/referrals.ts'

@@ -17,7 +17,7 @@ import {
 } from 'drizzle-orm'
 import { setBackMs } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/database.ts'
 import { returnUse } from '../catalog/coupons.ts'
 import { products, variations } from '../catalog/schema.ts'
 import { returnStock, takeStock } from '../catalog/stock.ts'

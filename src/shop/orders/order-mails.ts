@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/database.ts'
-import { queueMail, queueMailToShop } from '../mail/queue-mail.ts'
-import type { MailTemplate, QueuedMail } from '../mail/queue-mail.ts'
+import { queueMail, queueMailToShop } from '../mail/queue.ts'
+import type { MailTemplate, QueuedMail } from '../mail/queue.ts'
 import { historyOf } from './find.ts'
 import type { OrderRow } from './find.ts'
 import { isPaidStatus } from './states.ts'

@@ -1,7 +1,6 @@
 import { and, asc, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
-import { readSnapshot } from '../../platform/db/database.ts'
+import { readSnapshot, statement } from '../../platform/db/database.ts'
 import type { Db, Orm } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import { toMajor } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { writeWhenFree } from '../../platform/db/busy.ts'
+import { writeWhenFree, rawStatement } from '../../platform/db/database.ts'
 import type { Tx, Db } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
@@ -14,7 +14,6 @@ import { isAtTheBank, callOff } from './gateway-state.ts'
 import type { AttemptRow } from './rows.ts'
 import { settleAttempt } from './settle.ts'
 import { sqlList } from '../../platform/db/columns.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
 import { unpaidStatuses } from '../orders/states.ts'
 
 /**

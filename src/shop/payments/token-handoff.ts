@@ -1,5 +1,5 @@
 import type Stripe from 'stripe'
-import { writeWhenFree } from '../../platform/db/busy.ts'
+import { writeWhenFree } from '../../platform/db/database.ts'
 import { isStorageError } from '../../platform/db/storage-errors.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'

@@ -1,6 +1,5 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
-import { readSnapshot } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
+import { readSnapshot, statement } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
 import { findAffiliateOfUser } from '../affiliates/find.ts'
 import { requireActiveAffiliate } from '../affiliates/gate.ts'

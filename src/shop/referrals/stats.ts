@@ -1,7 +1,6 @@
 import { and, between, eq, gt, gte, inArray, sql, sum } from 'drizzle-orm'
-import { readSnapshot } from '../../platform/db/database.ts'
+import { readSnapshot, statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
 import { toDay } from '../../platform/iso-time.ts'
 import { findAffiliateOfUser } from '../affiliates/find.ts'
 import { requireActiveAffiliate } from '../affiliates/gate.ts'

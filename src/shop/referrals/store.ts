@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/statements.ts'
+import { statement } from '../../platform/db/database.ts'
 import { AppError } from '../../errors.ts'
 import { referrals } from './schema.ts'
 import type { commissionEntries, payouts } from './schema.ts'

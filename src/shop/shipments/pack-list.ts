@@ -1,9 +1,9 @@
+import { eq } from 'drizzle-orm'
+import { orders } from '../orders/schema.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { inPartsById } from '../../platform/db/in-parts.ts'
-import { rawStatement } from '../../platform/db/statements.ts'
 import { toIso } from '../../platform/iso-time.ts'
-import { postalLines } from '../../platform/postal/lines.ts'
-import { shipToOf } from '../../platform/postal/ship-to.ts'
+import { postalLines, shipToOf } from '../../platform/postal/countries.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { progressOf } from './find.ts'
@@ -27,11 +27,16 @@ export type OrderToPack = {
   lines: { line: number; name: string; sku: string | null; quantity: number }[]
 }
 
-const processing = rawStatement<[], number>(`SELECT id FROM orders WHERE status = 'processing' ORDER BY paid_at, id`)
-
 /** The paid orders with something left to ship, the longest paid first. They are read while they are used. */
 export function listOrdersToPack(db: Db): Generator<OrderToPack, void> {
-  return inPartsById(db, processing(db).pluck().all(), (ids) =>
+  const processing = db.orm
+    .select({ id: orders.id })
+    .from(orders)
+    .where(eq(orders.status, 'processing'))
+    .orderBy(orders.paidAt, orders.id)
+    .all()
+    .map(({ id }) => id)
+  return inPartsById(db, processing, (ids) =>
     ids.map((id) => toPack(db, getOrder(db, id))).filter(({ lines }) => lines.length > 0)
   )
 }

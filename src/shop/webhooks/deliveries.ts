@@ -3,11 +3,9 @@ import { dueAt, webhookDeliveries } from './schema.ts'
 import { and, asc, count, desc, eq, getTableColumns, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import { write } from '../../platform/db/database.ts'
+import { write, rawStatement, statement, writeWhenFree } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/busy.ts'
 import { inParts } from '../../platform/db/in-parts.ts'
-import { rawStatement, statement } from '../../platform/db/statements.ts'
 import { events } from '../events/schema.ts'
 
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { rawStatement, statement } from '../../platform/db/statements.ts'
+import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { ShopEvents, ShopEventType } from '../events/event-types.ts'
 import { events } from '../events/schema.ts'
 

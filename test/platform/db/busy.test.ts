@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../../src/platform/db/database.ts'
+import { openDatabase, disableBusyTimeout, writeWhenFree } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
-import { disableBusyTimeout, writeWhenFree } from '../../../src/platform/db/busy.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** A server's connection, and a connection of another process that has just begun to write. */

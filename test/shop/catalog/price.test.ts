@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { currentPrice, nextPriceChange } from '../../../src/shop/catalog/price.ts'
+import { currentPrice, nextPriceChange } from '../../../src/shop/catalog/sellable.ts'
 
 const priced = { priceMinor: 1000, salePriceMinor: 800, saleStartsAt: null, saleEndsAt: null }
 

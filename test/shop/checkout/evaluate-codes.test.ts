@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { validationFailed } from '../../../src/errors.ts'
-import { writeWhenFree } from '../../../src/platform/db/busy.ts'
+import { writeWhenFree } from '../../../src/platform/db/database.ts'
 import { evaluateCodes } from '../../../src/shop/checkout/limits.ts'
 import { CouponsRefused } from '../../../src/shop/orders/problems.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'

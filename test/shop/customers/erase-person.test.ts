@@ -4,7 +4,7 @@ import { setAdministrator, activateUser, deactivateUser } from '../../../src/sho
 import { createEmailToken } from '../../../src/shop/accounts/email-tokens.ts'
 import { findUserByEmail, getUserById } from '../../../src/shop/accounts/find.ts'
 import { erasePerson } from '../../../src/shop/customers/erase-person.ts'
-import { queueMail } from '../../../src/shop/mail/queue-mail.ts'
+import { queueMail } from '../../../src/shop/mail/queue.ts'
 import { getOrder } from '../../../src/shop/orders/find.ts'
 import { countOf, eventsOf, logIn, mailsOf, refusal } from '../../support/accounts.ts'
 import { makeUser } from '../../support/people.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { writeWhenFree } from '../../../src/platform/db/busy.ts'
-import { write } from '../../../src/platform/db/database.ts'
+import { writeWhenFree, write } from '../../../src/platform/db/database.ts'
 import { releaseOrders } from '../../../src/shop/checkout/held-orders.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { createAttempt, updateAttempt } from '../../../src/shop/payments/attempts.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { idOf } from '../../../src/shop/payments/gateway-state.ts'
-import { applyMissedEvents } from '../../../src/shop/payments/apply-event.ts'
-import type { EventCursor } from '../../../src/shop/payments/apply-event.ts'
+import { applyMissedEvents } from '../../../src/shop/payments/webhook.ts'
+import type { EventCursor } from '../../../src/shop/payments/webhook.ts'
 import { openQuietTill } from './till.ts'
 
 const minute = 60_000

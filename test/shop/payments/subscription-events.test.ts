@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { subscriptions } from '../../../src/shop/benefits/schema.ts'
 import { confirmPayment } from '../../../src/shop/orders/transition.ts'
-import { applyEvent } from '../../../src/shop/payments/apply-event.ts'
-import { readEvent } from '../../../src/shop/payments/gateway-event.ts'
-import { idOf } from '../../../src/shop/payments/gateway-state.ts'
+import { applyEvent } from '../../../src/shop/payments/webhook.ts'
+import { readEvent, idOf } from '../../../src/shop/payments/gateway-state.ts'
 import { eventOf, openQuietTill } from './till.ts'
 
 const day = 24 * 60 * 60_000

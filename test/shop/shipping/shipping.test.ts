@@ -6,9 +6,8 @@ import { chargeStepMinor } from '../../../src/platform/money.ts'
 import type { ShippingMethod, ShippingZone } from '../../../src/shop/shipping/input.ts'
 import { shipToCountries } from '../../../src/shop/checkout/shipping.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
-import { applyShipping, listZones, methodsOfCountry, removeZone } from '../../../src/shop/shipping/zones.ts'
-import { offeredFor } from '../../../src/shop/shipping/costs.ts'
-import type { Goods } from '../../../src/shop/shipping/costs.ts'
+import { applyShipping, listZones, methodsOfCountry, removeZone, offeredFor } from '../../../src/shop/shipping/zones.ts'
+import type { Goods } from '../../../src/shop/shipping/zones.ts'
 import { emptyShop } from '../../support/temporary-shop.ts'
 
 function method(changes: Partial<ShippingMethod> = {}): ShippingMethod {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { taxesInPaid, taxesOf, withoutTax } from '../../../src/shop/tax/arithmetic.ts'
-import type { Taxable, TaxRate } from '../../../src/shop/tax/arithmetic.ts'
+import { taxesInPaid, taxesOf, withoutTax } from '../../../src/shop/tax/terms.ts'
+import type { Taxable, TaxRate } from '../../../src/shop/tax/terms.ts'
 import { checkTaxes, checkRefunds, taxedOrder } from './tax-properties.ts'
 
 const vat = (percent: number): TaxRate => ({

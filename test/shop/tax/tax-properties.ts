@@ -6,7 +6,7 @@ import { taxClasses } from '../../../src/shop/tax/input.ts'
 import { taxesLeft, taxesOfRefund } from '../../../src/shop/invoices/issue.ts'
 import type { InvoiceTax } from '../../../src/shop/invoices/document.ts'
 import { totalsOf } from '../../../src/shop/orders/totals.ts'
-import type { TaxRate } from '../../../src/shop/tax/arithmetic.ts'
+import type { TaxRate } from '../../../src/shop/tax/terms.ts'
 import { taxInPaid, taxOf } from '../../../src/shop/tax/terms.ts'
 
 const line = fc

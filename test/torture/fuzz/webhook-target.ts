@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { handledTypes } from '../../../src/shop/payments/gateway-event.ts'
+import { handledTypes } from '../../../src/shop/payments/gateway-state.ts'
 import type { Random } from '../random.ts'
 import { corruptBytes } from './api-requests.ts'
 import type { TestCase, Target } from './campaign.ts'

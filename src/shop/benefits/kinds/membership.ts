@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, max } from 'drizzle-orm'
 import { AppError } from '../../../errors.ts'
 import type { Tx } from '../../../platform/db/database.ts'
-import { rawStatement } from '../../../platform/db/statements.ts'
+import { rawStatement } from '../../../platform/db/database.ts'
 import { grantSchemas } from '../../catalog/grants.ts'
 import type { GrantSpec } from '../../catalog/grants.ts'
 import { emit } from '../../webhooks/emit.ts'

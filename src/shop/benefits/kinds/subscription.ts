@@ -1,6 +1,6 @@
 import { and, eq, gt, isNotNull, isNull, max } from 'drizzle-orm'
 import type { Tx } from '../../../platform/db/database.ts'
-import { rawStatement } from '../../../platform/db/statements.ts'
+import { rawStatement } from '../../../platform/db/database.ts'
 import { grantSchemas } from '../../catalog/grants.ts'
 import type { GrantSpec } from '../../catalog/grants.ts'
 import { slug } from '../../../platform/input-fields.ts'

@@ -7,7 +7,7 @@ import type { EncodedPicture } from '../../../platform/pictures/encode-picture.t
 import { widthsOf } from '../../../platform/pictures/encode-picture.ts'
 import { BoundedCache } from '../cached-responses.ts'
 import type { Tx } from '../../../platform/db/database.ts'
-import { rawStatement } from '../../../platform/db/statements.ts'
+import { rawStatement } from '../../../platform/db/database.ts'
 
 const filePattern = /^\/media\/([0-9a-f]{32}-\d{1,4})\.webp$/
 

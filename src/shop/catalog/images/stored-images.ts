@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../../platform/db/database.ts'
-import { statement } from '../../../platform/db/statements.ts'
+import { statement } from '../../../platform/db/database.ts'
 import type { ProductImageRow } from '../rows.ts'
 import { productImages, media } from '../schema.ts'
 import type { ImageInput } from '../import/fields.ts'

@@ -1,12 +1,12 @@
 import type { Db } from '../../../platform/db/database.ts'
 import { inPartsById } from '../../../platform/db/in-parts.ts'
-import { rawStatement } from '../../../platform/db/statements.ts'
+import { rawStatement } from '../../../platform/db/database.ts'
 import { parseCursor, toCursor } from '../../../platform/input-fields.ts'
 import { compareKey } from '../../../platform/text.ts'
 import type { ProductRow } from '../rows.ts'
 import { productById } from '../stored-product.ts'
 import { AppError } from '../../../errors.ts'
-import { slugFor } from '../import/slug.ts'
+import { findCategoryId } from '../search/find-products.ts'
 
 export type ProductFilter = {
   /** Part of a name, slug or SKU, in any case. */
@@ -67,11 +67,9 @@ export function slugsFrom(db: Db, start: string, limit: number): { slug: string;
   return startingWith(db).all({ start, limit })
 }
 
-const categoryId = rawStatement<[string], number>('SELECT id FROM categories WHERE slug = ?')
-
 /** The id of a category by its slug or name. @throws AppError NOT_FOUND */
 export function getCategoryId(db: Db, category: string): number {
-  const id = categoryId(db).pluck().get(slugFor(category))
+  const id = findCategoryId(db, category)
   if (id === undefined) throw new AppError('NOT_FOUND', `No category has the slug or name ${category}.`)
   return id
 }

@@ -1,4 +1,4 @@
-import { rawStatement } from '../../../platform/db/statements.ts'
+import { categories, media } from '../schema.ts'
 import { cachedResponse } from '../cached-responses.ts'
 import type { CachedResponse, CatalogShop } from '../cached-responses.ts'
 import { countInCategory, firstImageInCategory } from '../search/find-products.ts'
@@ -20,13 +20,6 @@ export type PublicCategory = {
   image: Image | null
 }
 
-type Row = { id: number; slug: string; name: string; description: string; parentId: number | null }
-
-const inNameOrder = rawStatement<[], Row>(
-  'SELECT id, slug, name, description, parent_id AS parentId FROM categories ORDER BY name, id'
-)
-const hasPictures = rawStatement<[], number>('SELECT EXISTS (SELECT 1 FROM media)')
-
 /**
  * The categories with published products as JSON, from a cache: each one after its parent, and siblings by name.
  *
@@ -38,7 +31,10 @@ export function categoriesResponse(shop: CatalogShop, now: number): CachedRespon
 }
 
 function listCategories(shop: CatalogShop): PublicCategory[] {
-  const counted = inNameOrder(shop.db)
+  const counted = shop.db.orm
+    .select()
+    .from(categories)
+    .orderBy(categories.name, categories.id)
     .all()
     .map((row) => ({ ...row, productCount: countInCategory(shop.db, row.id) }))
   const rows = counted.filter(({ productCount }) => productCount > 0)
@@ -55,7 +51,7 @@ function listCategories(shop: CatalogShop): PublicCategory[] {
 
 /** The picture of a category. Without this check, a shop without pictures would look for one in each of its products. */
 function imagesFrom({ db, publicUrl }: CatalogShop): (categoryId: number) => Image | null {
-  if (hasPictures(db).pluck().get() !== 1) return () => null
+  if (db.orm.select({ hash: media.hash }).from(media).limit(1).get() === undefined) return () => null
   return (categoryId) => {
     const id = firstImageInCategory(db, categoryId)
     return id === undefined ? null : imageOfRow(db, { id }, publicUrl())

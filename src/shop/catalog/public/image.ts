@@ -1,6 +1,8 @@
-import type { Db } from '../../../platform/db/database.ts'
-import { rawStatement } from '../../../platform/db/statements.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import type { Db, Orm } from '../../../platform/db/database.ts'
+import { statement } from '../../../platform/db/database.ts'
 import { widthsOf } from '../../../platform/pictures/encode-picture.ts'
+import { media, productImages, products } from '../schema.ts'
 
 /** A picture. URLs are absolute, under the public URL; `sizes` has the smallest first. */
 export type Image = {
@@ -16,13 +18,34 @@ export type Pictured = { productId: number; variationId: number | null }
 
 type Stored = { alt: string; name: string; hash: string; width: number; height: number }
 
-const stored = `
-  SELECT i.alt, p.name, m.hash, m.width, m.height
-  FROM product_images i JOIN media m ON m.hash = i.media_hash JOIN products p ON p.id = i.product_id`
-const storedImages = rawStatement<[number, number | null], Stored>(
-  `${stored} WHERE i.product_id = +? AND i.variation_id IS +? ORDER BY i.position, i.id`
+const stored = (orm: Orm) =>
+  orm
+    .select({
+      alt: productImages.alt,
+      name: products.name,
+      hash: media.hash,
+      width: media.width,
+      height: media.height
+    })
+    .from(productImages)
+    .innerJoin(media, eq(media.hash, productImages.mediaHash))
+    .innerJoin(products, eq(products.id, productImages.productId))
+const storedImages = statement((orm) =>
+  stored(orm)
+    .where(
+      and(
+        eq(productImages.productId, sql.placeholder('productId')),
+        sql`${productImages.variationId} IS ${sql.placeholder('variationId')}`
+      )
+    )
+    .orderBy(productImages.position, productImages.id)
+    .prepare()
 )
-const storedImage = rawStatement<[number], Stored>(`${stored} WHERE i.id = +?`)
+const storedImage = statement((orm) =>
+  stored(orm)
+    .where(eq(productImages.id, sql.placeholder('id')))
+    .prepare()
+)
 
 /**
  * The pictures of a product or variation, the main one first. Everything that shows a picture calls this function. A
@@ -32,7 +55,7 @@ const storedImage = rawStatement<[number], Stored>(`${stored} WHERE i.id = +?`)
  */
 export function imagesOf(db: Db, { productId, variationId }: Pictured, publicUrl: string): Image[] {
   return storedImages(db)
-    .all(productId, variationId)
+    .all({ productId, variationId })
     .map((row) => toImage(row, publicUrl))
 }
 
@@ -44,7 +67,7 @@ export function lineImage(db: Db, { productId, variationId }: Pictured, publicUr
 
 /** One picture; null while it is not stored. */
 export function imageOfRow(db: Db, { id }: { id: number }, publicUrl: string): Image | null {
-  const row = storedImage(db).get(id)
+  const row = storedImage(db).get({ id })
   return row === undefined ? null : toImage(row, publicUrl)
 }
 

@@ -1,5 +1,5 @@
 import { toMajor } from '../../../platform/money.ts'
-import { currentPrice, nextPriceChange, pricesOf } from '../price.ts'
+import { currentPrice, nextPriceChange, pricesOf } from '../sellable.ts'
 import type { ProductRow, VariationRow } from '../rows.ts'
 import { effectiveStock } from '../stock.ts'
 

@@ -18,8 +18,8 @@ import { priceOf } from './price.ts'
 import type { PublicPrice } from './price.ts'
 import { viewTerms } from './categories.ts'
 import type { ViewTerms } from './categories.ts'
-import { oncePerTurn } from '../../../platform/db/once-per-turn.ts'
-import { rawStatement } from '../../../platform/db/statements.ts'
+import { oncePerTurn } from '../../../platform/once-for.ts'
+import { rawStatement } from '../../../platform/db/database.ts'
 
 /** One choice of a product (docs/contract.md A10). */
 export type PublicVariation = {

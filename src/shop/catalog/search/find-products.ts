@@ -1,5 +1,7 @@
+import { eq, sql } from 'drizzle-orm'
+import { categories } from '../schema.ts'
 import type { Db } from '../../../platform/db/database.ts'
-import { rawStatement } from '../../../platform/db/statements.ts'
+import { rawStatement, statement } from '../../../platform/db/database.ts'
 import { foldWord, tokenMarks } from '../../../platform/search-text.ts'
 import { slugFor } from '../import/slug.ts'
 import { categoryQuery, keyToken } from './index-product.ts'
@@ -73,11 +75,22 @@ function matchOf(search: Search, keys: string | undefined, literal: boolean | un
 const prefixTerm = (word: string): string => `"${word}"*`
 const anyOf = (words: readonly string[]): string => `(${words.map(prefixTerm).join(' OR ')})`
 
-const categoryId = rawStatement<[string], number>('SELECT id FROM categories WHERE slug = ?')
+const categoryBySlug = statement((orm) =>
+  orm
+    .select({ id: categories.id })
+    .from(categories)
+    .where(eq(categories.slug, sql.placeholder('slug')))
+    .prepare()
+)
+
+/** The id of a category by its slug or name. */
+export function findCategoryId(db: Db, category: string): number | undefined {
+  return categoryBySlug(db).get({ slug: slugFor(category) })?.id
+}
 
 /** The products of a category as a query of FTS5. */
 function keysOf(db: Db, category: string): string | undefined {
-  const id = categoryId(db).pluck().get(slugFor(category))
+  const id = findCategoryId(db, category)
   return id === undefined ? undefined : categoryQuery(id)
 }
 

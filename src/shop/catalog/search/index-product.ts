@@ -1,5 +1,5 @@
 import type { Tx } from '../../../platform/db/database.ts'
-import { rawStatement } from '../../../platform/db/statements.ts'
+import { rawStatement } from '../../../platform/db/database.ts'
 import { tokenMarks } from '../../../platform/search-text.ts'
 
 /** Whether a product `p` cannot be bought: with variations, when all available ones are sold out. */

@@ -1,7 +1,7 @@
 import { foldWord, hasSign, signPrefixes } from '../../../platform/search-text.ts'
 import { codePoints, compareKey } from '../../../platform/text.ts'
 import type { Db } from '../../../platform/db/database.ts'
-import { rawStatement } from '../../../platform/db/statements.ts'
+import { rawStatement } from '../../../platform/db/database.ts'
 
 // The characters that FTS5's unicode61 tokenizer treats as part of a word, and combining marks. Private-use characters are
 // left out: they start the tokens of the index that are not words.

@@ -1,6 +1,6 @@
 import { openDatabase } from '../../../../src/platform/db/database.ts'
 import { createMailTransport } from '../../../../src/platform/mail/transport.ts'
-import { deliverDueMail } from '../../../../src/shop/mailer/deliver.ts'
+import { deliverDueMail } from '../../../../src/shop/mailer/mailer.ts'
 import type { ShopContext } from '../../../../src/shop/context.ts'
 import { parseConfig } from '../../../../src/platform/config/config.ts'
 import { createLogger } from '../../../../src/platform/log.ts'
