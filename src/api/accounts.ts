@@ -32,7 +32,7 @@ import {
   emailChangeData,
   ownAddressData
 } from './answers/account.ts'
-import { time } from './answers/fields.ts'
+import { time } from '../platform/public-fields.ts'
 import { forEveryone, forUsers, route } from './route.ts'
 import type { Call } from './route.ts'
 import { changePassword } from '../shop/accounts/set-password.ts'

@@ -22,14 +22,14 @@ import type { Claim, Claimed, StoredAnswer } from '../shop/checkout/idempotency.
 import { checkoutBody, checkoutQuery, quoteBody } from '../shop/checkout/input.ts'
 import { findAttribution } from '../shop/orders/find.ts'
 import { setting } from '../shop/settings/settings.ts'
-import { checkoutData } from './answers/store.ts'
+import { checkoutData } from './answers/checkout.ts'
 import { forEveryone, route } from './route.ts'
 import type { Call } from './route.ts'
 import type { Holder } from '../shop/orders/holds.ts'
 import { quoteCart } from '../shop/checkout/quote.ts'
-import { quoteData } from './answers/quote.ts'
+import { quoteData } from '../shop/checkout/shapes.ts'
 import { paymentConfig } from '../shop/checkout/payment-config.ts'
-import { paymentConfigData } from './answers/payment-config.ts'
+import { paymentConfigData } from '../shop/checkout/payment-config.ts'
 import { cachedAnswer, conditionalHeaders, sharedCaching } from './reply.ts'
 
 const tracking = ['ref', 'campaign', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content'] as const

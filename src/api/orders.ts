@@ -7,8 +7,8 @@ import {
   getBuyerOrder,
   endGuestSubscription
 } from '../shop/checkout/buyer-order.ts'
-import { pathId } from './answers/fields.ts'
-import { ordersData, ownOrderData, buyerOrderData } from './answers/store.ts'
+import { pathId } from '../platform/public-fields.ts'
+import { ordersData, ownOrderData, buyerOrderData } from '../shop/checkout/shapes.ts'
 import { forUsers, route } from './route.ts'
 import type { Route, Call, Reply } from './route.ts'
 

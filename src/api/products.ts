@@ -5,11 +5,10 @@ import { listCards, listOffers } from '../shop/catalog/offers.ts'
 import { categoriesResponse } from '../shop/catalog/public/categories.ts'
 import { productResponse } from '../shop/catalog/public/product.ts'
 import { productSorts as sorts } from '../shop/catalog/search/find-products.ts'
-import { categoriesData, productData, productsData } from './answers/catalog.ts'
+import { categoriesData, offersData, productData, productsData } from '../shop/catalog/public/shapes.ts'
 import { cachedAnswer, conditionalHeaders, sharedCaching, textParameter } from './reply.ts'
 import { route } from './route.ts'
 import type { Route } from './route.ts'
-import { offersData } from './answers/store.ts'
 
 /** What the routes of the catalog have in common: everyone reads the same, and caches may carry it. */
 const open = {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endOwnSubscription, openPortal, listOwnSubscriptions } from '../shop/subscriptions/own-subscriptions.ts'
 import { portalData, subscriptionData, subscriptionsData } from './answers/subscriptions.ts'
-import { pathId } from './answers/fields.ts'
+import { pathId } from '../platform/public-fields.ts'
 import { forUsers, route } from './route.ts'
 
 /** A gateway call may take longer than other requests; the proxy waits as long as for a checkout. */

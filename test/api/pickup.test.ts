@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { packCsv, packingSlips } from '../../src/operations/packing/pack-list.ts'
-import type { Quote } from '../../src/shop/checkout/quote.ts'
+import type { Quote } from '../../src/shop/checkout/shapes.ts'
 import { documentsOf } from '../../src/shop/invoices/find.ts'
 import { getOrderByPublicToken } from '../../src/shop/orders/find.ts'
 import type { OrderRow } from '../../src/shop/orders/find.ts'

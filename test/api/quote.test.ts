@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Problem } from '../../src/shop/orders/problems.ts'
-import type { Quote } from '../../src/shop/checkout/quote.ts'
+import type { Problem } from '../../src/shop/orders/shapes.ts'
+import type { Quote } from '../../src/shop/checkout/shapes.ts'
 import { unsetSetting } from '../../src/shop/settings/settings.ts'
 import type { Browser } from '../support/browser.ts'
 import { startShop } from '../support/running-shop.ts'

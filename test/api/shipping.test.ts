@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
-import type { Quote } from '../../src/shop/checkout/quote.ts'
+import type { Quote } from '../../src/shop/checkout/shapes.ts'
 import { getOrder } from '../../src/shop/orders/find.ts'
 import { changeZone, applyShipping } from '../../src/shop/shipping/zones.ts'
 import { quay } from '../support/addresses.ts'

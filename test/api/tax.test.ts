@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Quote } from '../../src/shop/checkout/quote.ts'
+import type { Quote } from '../../src/shop/checkout/shapes.ts'
 import { unsetSetting } from '../../src/shop/settings/settings.ts'
 import { presetEu } from '../../src/shop/tax/rates.ts'
 import { startShop } from '../support/running-shop.ts'

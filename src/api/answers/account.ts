@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { entitlements } from './entitlements.ts'
-import { id, time } from './fields.ts'
+import { id, time } from '../../platform/public-fields.ts'
 import { flags } from './flags.ts'
-import { address } from './store.ts'
+import { address } from '../../shop/checkout/shapes.ts'
 
 const wpRoles = z
   .array(z.string())

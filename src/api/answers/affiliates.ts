@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { affiliateStatuses } from '../../shop/affiliates/find.ts'
 import { referralStatuses } from '../../shop/referrals/states.ts'
-import { currency, id, time } from './fields.ts'
+import { currency, id, time } from '../../platform/public-fields.ts'
 
 const minor = z.int().meta({ description: 'Minor units of the currency.', example: 1250 })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { amount, count, currency, id, orderStatus, time } from './fields.ts'
+import { amount, count, currency, id, time } from '../../platform/public-fields.ts'
+import { orderStatus } from '../../shop/orders/shapes.ts'
 import { dependencies, flags } from './flags.ts'
 
 const ordersSummary = z

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.ts'
-import { cartProblem } from './cart-problem.ts'
+import { cartProblem } from '../../shop/orders/shapes.ts'
 import type { PasswordRule } from '../../shop/accounts/password-rules.ts'
 
 /** An error code in the API description. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { EventSubject } from '../../shop/events/event-types.ts'
-import { ownOrder } from './store.ts'
+import { ownOrder } from '../../shop/checkout/shapes.ts'
 
 const part = z.string().nullable()
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { subscription } from './entitlements.ts'
-import { amount, currency, time } from './fields.ts'
+import { amount, currency, time } from '../../platform/public-fields.ts'
 
 const ownSubscription = z
   .object({

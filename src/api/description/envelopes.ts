@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { describeCode, errors } from '../answers/error-codes.ts'
 import type { PublicCode } from '../answers/error-codes.ts'
-import { time } from '../answers/fields.ts'
+import { time } from '../../platform/public-fields.ts'
 import type { Answer } from '../route.ts'
 
 const correlation = z

@@ -3,7 +3,7 @@ import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-opena
 import { eventTypes } from '../../shop/events/event-types.ts'
 import type { EventSubject } from '../../shop/events/event-types.ts'
 import { eventDetails } from '../answers/events.ts'
-import { time } from '../answers/fields.ts'
+import { time } from '../../platform/public-fields.ts'
 
 type EventType = { about: string; data: z.ZodObject; subject: EventSubject }
 

@@ -12,7 +12,7 @@ import { categoriesOfProduct, productById, tagsOfProduct, variationsOfProduct } 
 import { toMajor } from '../../platform/money.ts'
 import { currentPrice, nextPriceChange, pricesOf, chooseVariation } from './sellable.ts'
 import { imagesOf } from './public/image.ts'
-import type { Image } from './public/image.ts'
+import type { Image, Offer } from './public/shapes.ts'
 
 export type OfferQuery = {
   /** Slug or name of a category. Clients of the offers know only the name, because offers show names. */
@@ -94,22 +94,6 @@ export type OfferParts = {
   categories: string[]
   tags: string[]
   images: Image[]
-}
-
-export type Offer = {
-  offerId: string
-  productId: number
-  productSlug: string
-  name: string
-  description: string
-  url: string
-  price: { currency: string; amount: number; originalAmount: number | null; isOnSale: boolean }
-  categories: string[]
-  tags: string[]
-  image: Image | null
-  available: boolean
-  /** 0 for a product without variations. */
-  variationCount: number
 }
 
 /** The public offer (docs/interface.md 2.6), with the next time at which its price may change. */

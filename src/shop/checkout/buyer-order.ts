@@ -1,27 +1,22 @@
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { lineImage } from '../catalog/public/image.ts'
-import type { Image } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrderByPublicToken, itemsOf, findOrder } from '../orders/find.ts'
 import { findOrderView, maskedEmail, toTotals, invoiceUrl, payUrl, listOrders, invoiceUrls } from '../orders/view.ts'
 import { taxesOfOrder, toTaxes } from '../orders/totals.ts'
-import type { TaxView } from '../orders/totals.ts'
 import type { OrderRow } from '../orders/find.ts'
-import type { ChosenMethod } from '../shipping/input.ts'
 import { mayMove } from '../orders/states.ts'
-import type { OrderTotals, OrderView, Page } from '../orders/view.ts'
+import type { Page } from '../orders/view.ts'
 import { cancelUnpaidOrder } from '../payments/end-hold.ts'
 import { startDeadline, findGatewayOf } from '../payments/gateway.ts'
 import { listShipments } from '../shipments/find.ts'
-import type { ShipmentView } from '../shipments/find.ts'
 import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 import type { BuyerStatus } from './buyer-status.ts'
 import { takePagePoint } from './limits.ts'
+import type { BuyerOrder, GuestSubscription, OwnOrder, OwnOrders } from './shapes.ts'
 import { rawStatement } from '../../platform/db/database.ts'
 import { toMajor } from '../../platform/money.ts'
-import type { ProductType } from '../catalog/product-types.ts'
-import type { Address } from '../orders/address.ts'
 import { isModuleOn } from '../settings/settings.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { findRenewed } from '../benefits/records.ts'
@@ -31,25 +26,6 @@ import { endWithPeriod } from '../payments/buyer-subscription.ts'
 
 /** A buyer waits for the answer. If the gateway is slower, the order stays. */
 const longestWaitMs = 8_000
-
-/** An order as everyone with its link sees it: no name and no address, and a masked email. */
-export type BuyerOrder = {
-  order: OrderView & {
-    email: string | null
-    totals: OrderTotals
-    /** One for each rate; `totals.tax` is their sum. */
-    taxes: TaxView[]
-    shippingMethod: ChosenMethod | null
-    shipments: ShipmentView[]
-    invoiceUrl: string | null
-    /** The picture of each line item, in their order. */
-    images: (Image | null)[]
-  }
-  canPay: boolean
-  /** Where the buyer pays; null if `canPay` is false. */
-  payUrl: string | null
-  canCancel: boolean
-}
 
 /** The order of a token and what its buyer can do with it. @throws AppError NOT_FOUND */
 export function getBuyerOrder(
@@ -129,35 +105,7 @@ function notCancellable(): AppError {
   return new AppError('CONFLICT', message)
 }
 
-/** A line with its product, so that a site can link the product and order it again. */
-type OwnLine = {
-  productId: number
-  variationId: number | null
-  /** Null if the product is not published any more. */
-  productSlug: string | null
-  sku: string | null
-  type: ProductType
-  name: string
-  quantity: number
-  /** Before discounts. */
-  unitPrice: number
-  total: number
-}
-
-/** An order as its customer sees it. */
-export type OwnOrder = Omit<BuyerOrder, 'order'> & {
-  order: BuyerOrder['order'] & {
-    orderToken: string
-    lines: OwnLine[]
-    billingAddress: Address | null
-    shippingAddress: Address | null
-  }
-}
-
-type Listed = ReturnType<typeof listOrders>
-/** A page of a customer's orders, each with the address of its invoice. */
-export type OwnOrders = Omit<Listed, 'orders'> & { orders: (OrderView & { invoiceUrl: string | null })[] }
-
+type OwnLine = OwnOrder['order']['lines'][number]
 type StoredLine = Omit<OwnLine, 'unitPrice' | 'total'> & { unitPriceMinor: number; totalMinor: number }
 
 const linesOf = rawStatement<[number], StoredLine>(
@@ -214,16 +162,6 @@ function toLines(db: Db, { id, currency }: OrderRow): OwnLine[] {
       unitPrice: toMajor(unitPriceMinor, currency),
       total: toMajor(totalMinor, currency)
     }))
-}
-
-/** The subscription of an order without an account, as everyone with the order's link sees it. */
-export type GuestSubscription = {
-  /** The end of the period that is paid. */
-  currentPeriodEnd: string
-  cancelAtPeriodEnd: boolean
-  /** Null when no other period will be charged. */
-  nextPaymentAt: string | null
-  canCancel: boolean
 }
 
 /**

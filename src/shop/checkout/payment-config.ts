@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import { currencyDecimals } from '../../platform/money.ts'
+import { currency } from '../../platform/public-fields.ts'
 import type { ShopContext } from '../context.ts'
 import { strategyNames, takesToken } from '../orders/strategies.ts'
 import { isReady } from '../payments/gateway.ts'
@@ -6,10 +8,38 @@ import { setting } from '../settings/settings.ts'
 import { AppError } from '../../errors.ts'
 import type { Strategy } from '../orders/strategies.ts'
 
+/** The ways to pay, and what a payment form needs. */
+export const paymentConfigData = z
+  .object({
+    strategies: z
+      .array(z.enum(strategyNames))
+      .meta({ description: 'The strategies that a checkout can have now.', example: ['redirect_to_store'] }),
+    methods: z
+      .array(z.enum(['card', 'manual']))
+      .meta({ description: 'How the shop is paid: by its card gateway, or by hand, such as a transfer.' }),
+    mode: z.enum(['test', 'live']).meta({ description: 'Whether payments move money.', example: 'test' }),
+    publishableKey: z.string().nullable().meta({
+      description: 'For the script of the gateway; it is not secret. Null if the shop has none.',
+      example: 'pk_test_sandbox'
+    }),
+    scriptUrl: z.string().nullable().meta({
+      description: 'The script of the gateway for payment forms. Null without a publishable key.',
+      example: 'https://js.stripe.com/endive/stripe.js'
+    }),
+    methodConfiguration: z
+      .string()
+      .nullable()
+      .meta({ description: "The payment method configuration of Stripe's Payment Element; null for the default." }),
+    currency,
+    currencyDecimals: z.int().meta({ description: 'The decimals of an amount in this currency.', example: 2 })
+  })
+  .meta({ id: 'PaymentConfig' })
+type PaymentConfig = z.infer<typeof paymentConfigData>
+
 /** The ways to pay, and what a payment form on the site's own page needs. Contains nothing secret. */
-export function paymentConfig(shop: Pick<ShopContext, 'cards' | 'config' | 'db'>) {
+export function paymentConfig(shop: Pick<ShopContext, 'cards' | 'config' | 'db'>): PaymentConfig {
   const { cards, config, db } = shop
-  const currency = setting(db, 'shop.currency')
+  const shopCurrency = setting(db, 'shop.currency')
   const form = isReady(cards) ? cards.paymentForm?.() : undefined
   return {
     strategies: strategyNames.filter((name) => unofferedReason(shop, name) === undefined),
@@ -17,12 +47,12 @@ export function paymentConfig(shop: Pick<ShopContext, 'cards' | 'config' | 'db'>
       ...(isReady(cards) ? ['card' as const] : []),
       ...(config.payments.includes('manual') ? ['manual' as const] : [])
     ],
-    mode: cards?.livemode === true ? ('live' as const) : ('test' as const),
+    mode: cards?.livemode === true ? 'live' : 'test',
     publishableKey: form?.publishableKey ?? null,
     scriptUrl: form?.scriptUrl ?? null,
     methodConfiguration: setting(db, 'payments.methodConfiguration') || null,
-    currency,
-    currencyDecimals: currencyDecimals(currency)
+    currency: shopCurrency,
+    currencyDecimals: currencyDecimals(shopCurrency)
   }
 }
 

@@ -4,7 +4,9 @@ import type { ShopContext } from '../context.ts'
 import { hasPointsLeft, takePoints } from '../limits/points.ts'
 import type { Holder } from '../orders/holds.ts'
 import { refusal } from '../orders/problems.ts'
-import type { Refusal, Problem } from '../orders/problems.ts'
+import type { Refusal } from '../orders/problems.ts'
+import type { PartProblem, Problem } from '../orders/shapes.ts'
+import type { Quote } from './shapes.ts'
 import { takesToken } from '../orders/strategies.ts'
 import { sentCodes, lineAt, pathOf, emailOf, emailRefusals, saleOf } from './cart.ts'
 import { ifReleased, replacedOrders, holdsTooMuch, tooManyUnpaid } from './held-orders.ts'
@@ -13,12 +15,9 @@ import type { QuoteBody } from './input.ts'
 import { unofferedMessages, unofferedReason } from './payment-config.ts'
 import { paymentRefusals, saleRefusals } from './refusals.ts'
 import type { Sale } from './cart.ts'
-import type { ChosenMethod } from '../shipping/input.ts'
 import { toMajor } from '../../platform/money.ts'
 import { lineImage } from '../catalog/public/image.ts'
-import type { Image } from '../catalog/public/image.ts'
 import { toTaxes, chargedShipping } from '../orders/totals.ts'
-import type { TaxView } from '../orders/totals.ts'
 
 /** The client of a quote. */
 export type QuoteCaller = {
@@ -79,37 +78,6 @@ function shopRefusals(shop: ShopContext, sale: Sale, { addressKey, holder }: Quo
 }
 
 const tooManyAttempts = 'Too many attempts. Please try again later.'
-
-type PartProblem = Omit<Problem, 'path'>
-
-/** The answer of POST /store/quote (docs/contract.md 5.23). Amounts are in major units. */
-export type Quote = {
-  currency: string
-  lines: {
-    productId: number
-    variationId: number | null
-    name: string | null
-    quantity: number
-    unitPrice: number | null
-    total: number
-    image: Image | null
-    problem: PartProblem | null
-  }[]
-  coupons: { code: string; accepted: boolean; problem: PartProblem | null }[]
-  subtotal: number
-  discount: number
-  shipping: {
-    required: boolean
-    methods: (ChosenMethod & { amount: number })[]
-    /** The id of a method. */
-    chosen: string | null
-    amount: number
-  }
-  tax: { included: boolean; amount: number; lines: TaxView[] }
-  total: number
-  payable: boolean
-  problems: Problem[]
-}
 
 /** A sale and everything that prevents it, for a site. */
 export function toQuote(

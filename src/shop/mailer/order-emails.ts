@@ -11,7 +11,7 @@ import type { Email, EmailBlock, EmailFact, EmailLink, EmailPicture, EmailTable 
 import { formatDay } from './email-times.ts'
 import { postalLines } from '../../platform/postal/countries.ts'
 import { lineImage } from '../catalog/public/image.ts'
-import type { Image } from '../catalog/public/image.ts'
+import type { Image } from '../catalog/public/shapes.ts'
 import { documentsOf } from '../invoices/find.ts'
 import type { InvoiceKind } from '../invoices/find.ts'
 import type { Address, OrderContact } from '../orders/address.ts'

@@ -2,50 +2,7 @@ import { AppError, validationFailed } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
 import { couponRefusals } from '../catalog/coupon-rules.ts'
 import type { CouponRefusal } from '../catalog/coupon-rules.ts'
-
-/** Why a cart cannot be bought, for programs (docs/contract.md 5.23). */
-export const problemCodes = [
-  'unknown_product',
-  'unavailable',
-  'sold_out',
-  'not_enough',
-  'choose_variation',
-  'coupon_unknown',
-  'coupon_expired',
-  'coupon_used',
-  'coupon_minimum',
-  'coupon_not_for_cart',
-  'address_needed',
-  'no_shipping_there',
-  'below_minimum',
-  'interval_mixed',
-  'already_subscribed',
-  'too_many_products',
-  'total_too_high',
-  'login_needed',
-  'email_needed',
-  'payment_unavailable',
-  'too_many_unpaid',
-  'too_many_attempts',
-  'vat_id_invalid'
-] as const
-
-export type ProblemCode = (typeof problemCodes)[number]
-
-/** A reason why a cart cannot be bought. */
-export type Problem = {
-  /** The field of the request (`items.0.quantity`, `couponCode`). */
-  path: string
-  code: ProblemCode
-  /** For the buyer; names the product. */
-  message: string
-  /** For `not_enough`: how many the buyer can order. */
-  left?: number
-  /** For `below_minimum` and `coupon_minimum`, in major units. */
-  minimum?: number
-  /** For `already_subscribed`: when the subscription renews or ends. */
-  currentPeriodEnd?: string
-}
+import type { Problem, ProblemCode } from './shapes.ts'
 
 /** A problem and its entry in the fieldErrors of a checkout. */
 export type Refusal = { problem: Problem; field: string; fieldMessage: string }

@@ -9,6 +9,7 @@ import type { TaxLine, OrderTax, SaleTerms, TaxedKind, TaxedLine } from '../tax/
 import { couponsOf } from './find.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderTaxes } from './schema.ts'
+import type { TaxView } from './shapes.ts'
 
 /** The sums of an order, in minor units: subtotal − discount + shipping (+ tax that prices do not include) = total. */
 export type Totals = {
@@ -156,7 +157,6 @@ export function storeTaxes(tx: Tx, orderId: number, lines: readonly TaxLine[]): 
 }
 
 /** A tax of an order, or of a quote, in major units. */
-export type TaxView = { name: string; ratePercent: number; amount: number }
 
 /** The taxes of an order or a quote as their public form. */
 export function toTaxes(lines: readonly TaxLine[], currency: string): TaxView[] {

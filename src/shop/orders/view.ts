@@ -13,7 +13,9 @@ import { isModuleOn } from '../settings/settings.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
 import { customerOrderTotals, orderAttributions, orderItems, orders } from './schema.ts'
 import { isPaidStatus } from './states.ts'
+import type { OrderTotals, OrderView } from './shapes.ts'
 import type { SumColumns } from './totals.ts'
+import type { Pagination } from '../../platform/public-fields.ts'
 
 /** Reads what the public form of an order shows: its row, its attribution if it has one, and its referral. */
 function selectFacts(orm: Orm) {
@@ -47,7 +49,7 @@ type OrderFacts = ReturnType<ReturnType<typeof selectFacts>['all']>[number]
 type OrderLine = Pick<OrderItemRow, 'name' | 'quantity' | 'totalMinor'>
 
 /** The public form of an order (docs/interface.md 2.5): amounts in major units, times in ISO 8601 UTC. */
-function toOrder(order: OrderFacts, lines: readonly OrderLine[]) {
+function toOrder(order: OrderFacts, lines: readonly OrderLine[]): OrderView {
   return {
     id: order.id,
     status: order.status,
@@ -79,10 +81,8 @@ function toOrder(order: OrderFacts, lines: readonly OrderLine[]) {
   }
 }
 
-export type OrderView = ReturnType<typeof toOrder>
-
 /** The parts of an order's total in major units: subtotal - discount + shipping (+ tax unless included) = total. */
-export function toTotals(order: SumColumns & Pick<OrderRow, 'currency'>) {
+export function toTotals(order: SumColumns & Pick<OrderRow, 'currency'>): OrderTotals {
   const major = (minor: number): number => toMajor(minor, order.currency)
   return {
     subtotal: major(order.subtotalMinor),
@@ -93,8 +93,6 @@ export function toTotals(order: SumColumns & Pick<OrderRow, 'currency'>) {
     total: major(order.totalMinor)
   }
 }
-
-export type OrderTotals = ReturnType<typeof toTotals>
 
 /** An email with the first character of its local part only, as `a…@example.com`. */
 export function maskedEmail(email: string): string {
@@ -113,7 +111,6 @@ export function isVisitConverted({
 }
 
 export type Page = { page: number; perPage: number }
-export type Pagination = { page: number; perPage: number; total: number; totalPages: number }
 
 const ofCustomer = eq(orders.userId, sql.placeholder('userId'))
 const newestFirst = [desc(orders.createdAt), desc(orders.id)]

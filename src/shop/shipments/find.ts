@@ -1,7 +1,9 @@
 import { asc, eq, inArray, sum } from 'drizzle-orm'
+import { z } from 'zod'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { eraseRows } from '../../platform/db/personal.ts'
 import { toIso } from '../../platform/iso-time.ts'
+import { time } from '../../platform/public-fields.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { isShipped } from '../catalog/product-types.ts'
 import { itemsOf, ofPerson } from '../orders/find.ts'
@@ -14,7 +16,7 @@ export type ShipmentRow = typeof shipments.$inferSelect
 export type LineProgress = { line: number; itemId: number; name: string; left: number; isShippable: boolean }
 
 /** The lines of a shipment; `line` is the number of the line in the order, from 1. */
-export type ShipmentLine = { line: number; name: string; quantity: number }
+export type ShipmentLine = ShipmentView['lines'][number]
 
 /** The shipments of an order, oldest first. */
 export function shipmentsOf(db: Db, orderId: number): ShipmentRow[] {
@@ -61,13 +63,25 @@ export function linesOf(db: Db, { id, orderId }: Pick<ShipmentRow, 'id' | 'order
 }
 
 /** A shipment in its public form. `url` is the carrier's page about it; what the shop does not know is null. */
-export type ShipmentView = {
-  shippedAt: string
-  carrier: string | null
-  tracking: string | null
-  url: string | null
-  lines: ShipmentLine[]
-}
+export const shipment = z
+  .object({
+    shippedAt: time,
+    carrier: z.string().nullable().meta({ example: 'DHL' }),
+    tracking: z.string().nullable().meta({ example: '00340434161094042557' }),
+    url: z
+      .string()
+      .nullable()
+      .meta({ description: "The carrier's page.", example: 'https://carrier.example/00340434161094042557' }),
+    lines: z.array(
+      z.object({
+        line: z.int().meta({ description: 'The number of the line in the order, from 1.', example: 1 }),
+        name: z.string().meta({ example: 'Storm lantern' }),
+        quantity: z.int().meta({ example: 2 })
+      })
+    )
+  })
+  .meta({ id: 'Shipment', description: 'Goods that were handed to a carrier.' })
+export type ShipmentView = z.infer<typeof shipment>
 
 /** The shipments of an order, oldest first. */
 export function listShipments(db: Db, orderId: number): ShipmentView[] {

@@ -1,32 +1,13 @@
 import type { Db } from '../../../platform/db/database.ts'
 import { codePoints } from '../../../platform/text.ts'
-import type { ProductType } from '../product-types.ts'
 import type { ProductRow, VariationRow } from '../rows.ts'
 import { effectiveStock } from '../stock.ts'
 import { categoriesOfProduct, variationsOfProduct } from '../stored-product.ts'
 import { chooseVariation } from '../sellable.ts'
 import { imagesOf } from './image.ts'
-import type { Image } from './image.ts'
 import { lowestPrice, nextChange } from './price.ts'
-import type { PublicPrice } from './price.ts'
+import type { Card } from './shapes.ts'
 import type { ViewTerms } from './categories.ts'
-
-/** A product in a list (docs/contract.md A10). */
-export type Card = {
-  productId: number
-  slug: string
-  name: string
-  /** Plain text of at most 200 characters. */
-  summary: string
-  url: string
-  type: ProductType
-  categories: { slug: string; name: string }[]
-  price: PublicPrice
-  image: Image | null
-  available: boolean
-  /** 0 for a product without variations. */
-  variationCount: number
-}
 
 const summaryLength = 200
 

@@ -3,22 +3,10 @@ import { cachedResponse } from '../cached-responses.ts'
 import type { CachedResponse, CatalogShop } from '../cached-responses.ts'
 import { countInCategory, firstImageInCategory } from '../search/find-products.ts'
 import { imageOfRow } from './image.ts'
-import type { Image } from './image.ts'
+import type { Image, PublicCategory } from './shapes.ts'
 import type { ShopContext } from '../../context.ts'
 import { setting } from '../../settings/settings.ts'
 import { productUrl } from '../product-url.ts'
-
-/** A category with published products (docs/contract.md A10). */
-export type PublicCategory = {
-  slug: string
-  name: string
-  description: string
-  /** The slug of the category above it. */
-  parent: string | null
-  productCount: number
-  /** The main picture of its first product with a picture, in the order of the shop; null without one. */
-  image: Image | null
-}
 
 /**
  * The categories with published products as JSON, from a cache: each one after its parent, and siblings by name.

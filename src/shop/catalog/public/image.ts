@@ -3,15 +3,7 @@ import type { Db, Orm } from '../../../platform/db/database.ts'
 import { statement } from '../../../platform/db/database.ts'
 import { widthsOf } from '../../../platform/pictures/encode-picture.ts'
 import { media, productImages, products } from '../schema.ts'
-
-/** A picture. URLs are absolute, under the public URL; `sizes` has the smallest first. */
-export type Image = {
-  url: string
-  alt: string
-  width: number
-  height: number
-  sizes: { url: string; width: number }[]
-}
+import type { Image } from './shapes.ts'
 
 /** What a picture belongs to. A variation without a picture of its own has none. */
 export type Pictured = { productId: number; variationId: number | null }

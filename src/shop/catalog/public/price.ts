@@ -2,15 +2,7 @@ import { toMajor } from '../../../platform/money.ts'
 import { currentPrice, nextPriceChange, pricesOf } from '../sellable.ts'
 import type { ProductRow, VariationRow } from '../rows.ts'
 import { effectiveStock } from '../stock.ts'
-
-/** A price in major units. `originalAmount` is the regular price during a sale. */
-export type PublicPrice = {
-  amount: number
-  originalAmount: number | null
-  currency: string
-  /** The amount is the lowest of several. */
-  from: boolean
-}
+import type { PublicPrice } from './shapes.ts'
 
 /** The price of a product without variations, or of one variation. */
 export function priceOf(

@@ -4,66 +4,20 @@ import { toIso } from '../../../platform/iso-time.ts'
 import { setting } from '../../settings/settings.ts'
 import { cachedResponse, BoundedCache } from '../cached-responses.ts'
 import type { CachedResponse, CatalogShop } from '../cached-responses.ts'
-import type { GrantKind, GrantSpec, OptionValues, ProductOption } from '../grants.ts'
+import type { GrantSpec } from '../grants.ts'
 import { needsShipping } from '../product-types.ts'
 import type { ProductRow, VariationRow } from '../rows.ts'
 import { effectiveStock } from '../stock.ts'
 import { grantsOfProduct, productBySlug, tagsOfProduct, variationsOfProduct } from '../stored-product.ts'
 import { optionsOf } from '../grants.ts'
 import { toCard } from './card.ts'
-import type { Card } from './card.ts'
 import { imagesOf } from './image.ts'
-import type { Image } from './image.ts'
 import { priceOf } from './price.ts'
-import type { PublicPrice } from './price.ts'
+import type { PublicGrant, PublicProduct, PublicVariation } from './shapes.ts'
 import { viewTerms } from './categories.ts'
 import type { ViewTerms } from './categories.ts'
 import { oncePerTurn } from '../../../platform/once-for.ts'
 import { rawStatement } from '../../../platform/db/database.ts'
-
-/** One choice of a product (docs/contract.md A10). */
-export type PublicVariation = {
-  variationId: number
-  sku: string
-  name: string
-  options: OptionValues
-  price: PublicPrice
-  available: boolean
-  stockLeft: number | null
-  /** Null without a picture of its own. */
-  image: Image | null
-  /** A GTIN, EAN, UPC or ISBN; null for the product's own. */
-  gtin: string | null
-  /** With its packaging; null for the product's own. */
-  weightGrams: number | null
-  isDefault: boolean
-}
-
-/** What a paid order of the product gives. `text` describes it for buyers. */
-export type PublicGrant = { kind: GrantKind; text: string }
-
-/** A product with everything that its page shows (docs/contract.md A10). */
-export type PublicProduct = Card & {
-  sku: string | null
-  brand: string | null
-  gtin: string | null
-  description: string
-  /** Sanitised HTML; null if the description has no markup. */
-  descriptionHtml: string | null
-  /** Texts for search engines; null for the product's own name and summary. */
-  seo: { title: string | null; description: string | null }
-  tags: string[]
-  images: Image[]
-  options: ProductOption[]
-  variations: PublicVariation[]
-  grants: PublicGrant[]
-  requiresShipping: boolean
-  weightGrams: number | null
-  dimensions: { lengthMm: number | null; widthMm: number | null; heightMm: number | null }
-  /** Units left, at or below the setting `store.lowStock`; else null. */
-  stockLeft: number | null
-  updatedAt: string
-}
 
 /**
  * A published product as JSON, from a cache.

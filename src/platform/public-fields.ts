@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { orderStatuses } from '../../shop/orders/states.ts'
 
 /** ISO 8601 in UTC with milliseconds, as every time of ours is written. */
 export const time = z.string().meta({ format: 'date-time', example: '2026-03-14T09:26:53.589Z' })
@@ -9,9 +8,9 @@ export const pathId = z.coerce.number<string>().int().positive().meta({ example:
 export const currency = z.string().meta({ description: 'ISO 4217.', example: 'EUR' })
 /** Major units with the currency's own number of decimals. */
 export const amount = z.number().meta({ example: 12.5 })
-export const orderStatus = z.enum(orderStatuses)
 export const count = z.int().meta({ example: 3 })
 
 export const pagination = z
   .object({ page: count, perPage: count, total: count, totalPages: count })
   .meta({ id: 'Pagination', example: { page: 1, perPage: 20, total: 3, totalPages: 1 } })
+export type Pagination = z.infer<typeof pagination>

@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { grantKinds } from '../../shop/catalog/grants.ts'
-import { productTypes } from '../../shop/catalog/product-types.ts'
-import { amount, count, currency, id, pagination, time } from './fields.ts'
+import { amount, count, currency, id, pagination, time } from '../../../platform/public-fields.ts'
+import { grantKinds } from '../grants.ts'
+import { productTypes } from '../product-types.ts'
 
 const slug = z.string().meta({ example: 'harbour-lantern' })
 const name = z.string().meta({ example: 'Harbour lantern' })
 
+/** A price in major units. */
 const price = z
   .object({
     amount,
@@ -16,9 +17,11 @@ const price = z
     from: z.boolean().meta({ description: 'The amount is the lowest of several variations.', example: false })
   })
   .meta({ id: 'Price' })
+export type PublicPrice = z.infer<typeof price>
 
 const url = z.string().meta({ format: 'uri', example: 'https://shop.example/media/5f2c-800.webp' })
 
+/** A picture. URLs are absolute, under the public URL; `sizes` has the smallest first. */
 export const image = z
   .object({
     url,
@@ -30,8 +33,10 @@ export const image = z
       .meta({ description: 'The same picture in several widths, for srcset.' })
   })
   .meta({ id: 'Image' })
+export type Image = z.infer<typeof image>
 
-const card = {
+/** A product in a list (docs/contract.md A10). */
+const card = z.object({
   productId: id,
   slug,
   name,
@@ -47,7 +52,8 @@ const card = {
   image: image.nullable(),
   available: z.boolean().meta({ description: 'Whether it can be bought now.', example: true }),
   variationCount: count.meta({ description: '0 for a product without variations.', example: 0 })
-}
+})
+export type Card = z.infer<typeof card>
 
 const stockLeft = count
   .nullable()
@@ -55,6 +61,7 @@ const stockLeft = count
 
 const gtin = z.string().nullable()
 
+/** One choice of a product. */
 const variation = z
   .object({
     variationId: id,
@@ -72,6 +79,7 @@ const variation = z
     isDefault: z.boolean().meta({ example: true })
   })
   .meta({ id: 'Variation' })
+export type PublicVariation = z.infer<typeof variation>
 
 const seoText = z.string().nullable().meta({ example: null })
 const length = count.nullable().meta({ example: 120 })
@@ -82,10 +90,12 @@ const grant = z
     text: z.string().meta({ example: 'A place on the course' })
   })
   .meta({ id: 'Grant', description: 'What a paid order gives, with further fields by kind.' })
+export type PublicGrant = z.infer<typeof grant>
 
+/** A product with everything that its page shows. */
 const product = z
   .object({
-    ...card,
+    ...card.shape,
     sku: z.string().nullable().meta({ example: 'LANTERN-1' }),
     brand: z.string().nullable().meta({ example: 'Harbour Works' }),
     gtin: gtin.meta({ description: 'A GTIN, EAN, UPC or ISBN.', example: '4006381333931' }),
@@ -116,7 +126,9 @@ const product = z
     updatedAt: time
   })
   .meta({ id: 'Product' })
+export type PublicProduct = z.infer<typeof product>
 
+/** A category with published products. */
 const category = z
   .object({
     slug: z.string().meta({ example: 'light' }),
@@ -127,7 +139,31 @@ const category = z
     image: image.nullable()
   })
   .meta({ id: 'Category' })
+export type PublicCategory = z.infer<typeof category>
 
-export const productsData = z.object({ products: z.array(z.object(card).meta({ id: 'Card' })), pagination })
+/** The public offer (docs/interface.md 2.6). */
+const offer = z
+  .object({
+    offerId: z.string().meta({ example: 'offer-3' }),
+    productId: id,
+    productSlug: z.string().meta({ example: 'harbour-lantern' }),
+    name: z.string().meta({ example: 'Harbour lantern' }),
+    description: z.string().meta({ example: 'Burns for nine hours in any weather.' }),
+    url: z.string().meta({ example: 'https://shop.example/products/harbour-lantern' }),
+    price: z.object({ currency, amount, originalAmount: amount.nullable(), isOnSale: z.boolean() }),
+    categories: z.array(z.string()).meta({ example: ['Light'] }),
+    tags: z.array(z.string()).meta({ example: ['brass'] }),
+    image: image.nullable(),
+    available: z.boolean().meta({ description: 'Whether it can be bought now.', example: true }),
+    variationCount: count.meta({ description: '0 for a product without variations.', example: 0 })
+  })
+  .meta({
+    id: 'Offer',
+    description: 'A published product. A product with variations has the price of its default variation.'
+  })
+export type Offer = z.infer<typeof offer>
+
+export const offersData = z.object({ offers: z.array(offer), pagination })
+export const productsData = z.object({ products: z.array(card.meta({ id: 'Card' })), pagination })
 export const productData = z.object({ product })
 export const categoriesData = z.object({ categories: z.array(category) })

@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import { amount, count, currency, id, pagination, time } from '../../platform/public-fields.ts'
+import { productTypes } from '../catalog/product-types.ts'
+import { image } from '../catalog/public/shapes.ts'
+import { orderAddress } from '../orders/address.ts'
+import { cartProblem, lineProblem, order, taxes, totals } from '../orders/shapes.ts'
+import { shipment } from '../shipments/find.ts'
+
+const invoiceUrl = z.string().nullable().meta({
+  description: 'The invoice as a page; as a PDF with `?format=pdf`. Null for an order that was never paid.',
+  example: 'https://shop.example/checkout/invoice/V1StGXR8Z5jdHi6BmyT0qW3nKfLxPzRc7uEoAaDbGhY'
+})
+
+const listedOrder = z.object({ ...order.shape, invoiceUrl }).meta({ id: 'Order' })
+
+export const orderToken = z.string().meta({
+  description: 'Reads and cancels the order without a session: keep it secret.',
+  example: 'V1StGXR8Z5jdHi6BmyT0qW3nKfLxPzRc7uEoAaDbGhY'
+})
+
+const buyerOrder = z
+  .object({
+    ...listedOrder.shape,
+    email: z.string().nullable().meta({ description: 'Masked.', example: 'a…@example.com' }),
+    totals,
+    taxes,
+    shippingMethod: z
+      .object({
+        id: z.string().meta({ example: 'parcel' }),
+        name: z.string().meta({ example: 'Parcel' }),
+        estimate: z.string().nullable().meta({ example: '2–3 days' }),
+        pickup: z.boolean().meta({ description: 'Whether the buyer picks the goods up in the shop.' })
+      })
+      .nullable()
+      .meta({ description: 'Null if nothing is shipped, or the order has no method.' }),
+    shipments: z.array(shipment),
+    images: z.array(image.nullable()).meta({ description: 'The picture of each line item, in their order.' })
+  })
+  .meta({ id: 'BuyerOrder', description: 'An order as everyone with its token sees it.' })
+
+const buyerOptions = {
+  canPay: z.boolean(),
+  payUrl: z
+    .string()
+    .nullable()
+    .meta({ description: 'Null if canPay is false.', example: 'https://shop.example/checkout/V1StGXR8' }),
+  canCancel: z.boolean().meta({ description: 'Whether POST /store/orders/{orderToken}/cancel can cancel it.' })
+}
+
+const guestSubscription = z
+  .object({
+    currentPeriodEnd: time.meta({ description: 'The end of the period that is paid.' }),
+    cancelAtPeriodEnd: z.boolean(),
+    nextPaymentAt: time.nullable().meta({ description: 'Null when no other period will be charged.' }),
+    canCancel: z.boolean().meta({ description: 'Whether the subscription can be ended by the token.' })
+  })
+  .meta({ id: 'GuestSubscription', description: 'The subscription of an order without an account.' })
+export type GuestSubscription = z.infer<typeof guestSubscription>
+
+const guestView = z.object({ order: buyerOrder, ...buyerOptions })
+export type BuyerOrder = z.infer<typeof guestView>
+
+export const buyerOrderData = guestView.extend({
+  subscription: guestSubscription
+    .nullable()
+    .meta({ description: 'Null without a subscription that renews, and for the order of an account.' })
+})
+
+/** An address as the API shows it. */
+export const address = orderAddress.meta({
+  id: 'Address',
+  example: { firstName: 'Ada', address1: 'Quay 7', city: 'Hamburg', country: 'DE' }
+})
+
+export const ownOrder = z
+  .object({
+    ...buyerOrder.shape,
+    email: z.string().nullable().meta({ example: 'ada@example.com' }),
+    orderToken,
+    lines: z.array(
+      z
+        .object({
+          productId: id,
+          variationId: id.nullable().meta({ example: null }),
+          productSlug: z
+            .string()
+            .nullable()
+            .meta({ description: 'Null if the product is not published any more.', example: 'harbour-lantern' }),
+          sku: z.string().nullable().meta({ description: 'Of the variation, else of the product.', example: 'LAN-01' }),
+          type: z.enum(productTypes).meta({ example: 'physical' }),
+          name: z.string().meta({ example: 'Harbour lantern' }),
+          quantity: count,
+          unitPrice: amount.meta({ description: 'Before discounts.' }),
+          total: amount.meta({ description: 'After its share of the discounts.' })
+        })
+        .meta({ id: 'OwnOrderLine' })
+    ),
+    billingAddress: address.nullable(),
+    shippingAddress: address.nullable()
+  })
+  .meta({ id: 'OwnOrder', description: 'An order as its customer sees it.' })
+
+export const ownOrderData = z.object({ order: ownOrder, ...buyerOptions })
+export type OwnOrder = z.infer<typeof ownOrderData>
+
+export const ordersData = z.object({ orders: z.array(listedOrder), pagination })
+export type OwnOrders = z.infer<typeof ordersData>
+
+const lineName = z.string().meta({ example: 'Harbour lantern' })
+
+const quoteLine = z
+  .object({
+    productId: id,
+    variationId: id.nullable().meta({ description: 'The variation that the line buys.', example: null }),
+    name: lineName.nullable().meta({ description: 'Null for a product that is not for sale.' }),
+    quantity: count,
+    unitPrice: amount.nullable().meta({ description: 'Null if it is not known what the line buys.' }),
+    total: amount.meta({ description: 'After its share of the discounts; 0 if the line cannot be bought.' }),
+    image: image.nullable().meta({ description: "The variation's own picture, else the product's." }),
+    problem: lineProblem.nullable()
+  })
+  .meta({ id: 'QuoteLine' })
+
+const offeredMethod = z.object({
+  id: z.string(),
+  name: z.string(),
+  amount,
+  estimate: z.string().nullable(),
+  pickup: z.boolean()
+})
+
+const quotedTax = z.object({
+  included: z.boolean().meta({ description: 'Whether the prices include the tax.' }),
+  amount,
+  lines: taxes
+})
+
+/** The answer of POST /store/quote (docs/contract.md 5.23). Amounts are in major units. */
+export const quoteData = z
+  .object({
+    currency,
+    lines: z.array(quoteLine).meta({ description: 'Equal items are one line, as in an order.' }),
+    coupons: z.array(
+      z.object({
+        code: z.string().meta({ description: 'As sent.', example: 'WELCOME10' }),
+        accepted: z.boolean(),
+        problem: lineProblem.nullable()
+      })
+    ),
+    subtotal: amount.meta({ description: 'The lines before discounts.' }),
+    discount: amount,
+    shipping: z.object({
+      required: z.boolean().meta({ description: 'Whether a line has to be shipped.' }),
+      methods: z.array(offeredMethod),
+      chosen: z.string().nullable(),
+      amount
+    }),
+    tax: quotedTax,
+    total: amount.meta({ description: 'subtotal - discount + shipping, and tax that is not included.' }),
+    payable: z.boolean().meta({ description: 'Whether a checkout with the same body would be accepted now.' }),
+    problems: z.array(cartProblem)
+  })
+  .meta({ id: 'Quote' })
+export type Quote = z.infer<typeof quoteData>

@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { amount, count, currency, id, time } from '../../platform/public-fields.ts'
+import { orderStatuses } from './states.ts'
+
+export const orderStatus = z.enum(orderStatuses)
+
+const attributed = z.string().nullable()
+
+/** The public form of an order (docs/interface.md 2.5). */
+export const order = z.object({
+  id,
+  status: orderStatus.meta({ example: 'processing' }),
+  currency,
+  total: amount,
+  createdAt: time,
+  updatedAt: time,
+  renewalOf: id.nullable().meta({
+    description: 'For the renewal of a subscription: the order that started the subscription. Null for other orders.',
+    example: null
+  }),
+  lineItems: z
+    .array(z.object({ name: z.string().meta({ example: 'Harbour lantern' }), quantity: count, total: amount }))
+    .meta({ description: 'Totals after their share of the discounts; they add up to the total of the order.' }),
+  affiliateRef: z.string().meta({ description: 'Empty without an affiliate.', example: 'mira' }),
+  affiliateCampaign: z.string().meta({ example: '' }),
+  affiliateReferralCreated: z.boolean(),
+  affiliateVisitId: z.number().nullable(),
+  affiliateReferralId: z.number().nullable(),
+  affiliateVisitConverted: z
+    .boolean()
+    .nullable()
+    .meta({ description: 'True once the order is paid and its referral accepted; null without a visit.' }),
+  orderAttributionSourceType: attributed.meta({ description: 'referral, utm or typein.', example: 'referral' }),
+  orderAttributionUtmSource: attributed.meta({ example: 'affiliate:mira' }),
+  orderAttributionUtmMedium: attributed.meta({ example: 'affiliate' }),
+  orderAttributionUtmCampaign: attributed,
+  orderAttributionUtmContent: attributed.meta({ example: 'visit:8' }),
+  marketingUtmSource: attributed,
+  marketingUtmMedium: attributed,
+  marketingUtmCampaign: attributed,
+  marketingUtmContent: attributed
+})
+export type OrderView = z.infer<typeof order>
+
+/** The parts of an order's total. */
+export const totals = z
+  .object({
+    subtotal: amount,
+    discount: amount,
+    shipping: amount,
+    tax: amount,
+    taxIncluded: z.boolean(),
+    total: amount
+  })
+  .meta({
+    description: 'subtotal - discount + shipping = total; plus tax if it is not included.',
+    example: { subtotal: 15, discount: 2.5, shipping: 0, tax: 2, taxIncluded: true, total: 12.5 }
+  })
+export type OrderTotals = z.infer<typeof totals>
+
+/** The taxes of an order or a quote. */
+export const taxes = z
+  .array(
+    z.object({
+      name: z.string().meta({ example: 'VAT' }),
+      ratePercent: z.number().meta({ example: 19 }),
+      amount: amount.meta({ example: 2 })
+    })
+  )
+  .meta({ description: 'One for each rate.' })
+export type TaxView = z.infer<typeof taxes>[number]
+
+/** Why a cart cannot be bought, for programs (docs/contract.md 5.23). */
+export const problemCodes = [
+  'unknown_product',
+  'unavailable',
+  'sold_out',
+  'not_enough',
+  'choose_variation',
+  'coupon_unknown',
+  'coupon_expired',
+  'coupon_used',
+  'coupon_minimum',
+  'coupon_not_for_cart',
+  'address_needed',
+  'no_shipping_there',
+  'below_minimum',
+  'interval_mixed',
+  'already_subscribed',
+  'too_many_products',
+  'total_too_high',
+  'login_needed',
+  'email_needed',
+  'payment_unavailable',
+  'too_many_unpaid',
+  'too_many_attempts',
+  'vat_id_invalid'
+] as const
+
+export type ProblemCode = (typeof problemCodes)[number]
+
+const reason = {
+  code: z.enum(problemCodes).meta({ example: 'not_enough' }),
+  message: z.string().meta({ description: 'For the buyer. It names the product.', example: 'Lantern: only 2 left.' }),
+  left: z.int().exactOptional().meta({ description: 'not_enough: how many the buyer can order.', example: 2 }),
+  minimum: z
+    .number()
+    .exactOptional()
+    .meta({ description: 'below_minimum, coupon_minimum: the smallest total.', example: 20 }),
+  currentPeriodEnd: z.string().exactOptional().meta({ description: 'already_subscribed: when the paid period ends.' })
+}
+
+/** Why one line or one code of a cart cannot be bought. */
+export const lineProblem = z.object(reason).meta({ id: 'LineProblem' })
+export type PartProblem = z.infer<typeof lineProblem>
+
+/** Why a cart cannot be bought. */
+export const cartProblem = z
+  .object({
+    path: z.string().meta({ description: 'The field of the request.', example: 'items.2.quantity' }),
+    ...reason
+  })
+  .meta({ id: 'CartProblem' })
+export type Problem = z.infer<typeof cartProblem>
