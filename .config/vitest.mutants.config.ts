@@ -1,35 +1,27 @@
-import { defineConfig } from 'vitest/config'
-import { lastingPool } from './mutants/lasting-worker.ts'
-import { NearFirst } from './mutants/near-first.ts'
+import { readFileSync } from 'node:fs'
+import { BaseSequencer } from 'vitest/node'
+import type { TestSpecification } from 'vitest/node'
+import base from './vitest.config.ts'
 
-/**
- * The tests that Stryker runs against each mutant: those of the mutated folders and of the code that uses them. All run
- * in the runner's process, because a test that starts a process would not see the mutant. Slow tests that flood the shop
- * are excluded, because they would run for thousands of mutants.
- */
-export default defineConfig({
-  plugins: [
-    {
-      name: 'lasting-pool',
-      configureVitest({ project }) {
-        // Stryker recognises vitest's pools only by name.
-        Object.assign(project.config, { pool: lastingPool.name, poolRunner: lastingPool, isolate: false })
-      }
-    }
-  ],
-  test: {
-    // MUTANTS_TESTS selects other tests, for a run over a file or two: MUTANTS_TESTS='test/shop/payments/*.test.ts'
-    include: process.env.MUTANTS_TESTS?.split(' ') ?? [
-      'test/shop/{accounts,affiliates,checkout,orders,payments}/**/*.test.ts',
-      'test/api/{checkout,checkout-*,nonce,sessions,session-cookie,identity,cross-site,affiliates}.test.ts',
-      'test/platform/http/{cookies,csrf,cross-site}.test.ts'
-    ],
-    exclude: ['test/shop/accounts/login.test.ts'],
-    setupFiles: ['.config/mutants/no-mutant-yet.ts'],
-    sequence: { sequencer: NearFirst },
-    environment: 'node',
-    globalSetup: ['test/support/migrated-database.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000
+/** The test files of this run, those first that find a fault soonest. */
+const files = JSON.parse(readFileSync(process.env.MUTANTS_FILES ?? '/dev/null', 'utf8')) as string[]
+
+class InOrder extends BaseSequencer {
+  override sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => files.findIndex((file) => moduleId.endsWith(file))
+    return Promise.resolve(specifications.toSorted((one, other) => place(one) - place(other)))
   }
-})
+}
+
+/** The fast tests, in a copy of the project that `npm run test:mutants` writes. */
+export default {
+  test: {
+    ...base.test,
+    include: files,
+    // First of all: it switches the mutant on.
+    setupFiles: ['test/mutants/setup.ts'],
+    reporters: ['test/mutants/reporter.ts'],
+    sequence: { sequencer: InOrder },
+    ...(process.env.MUTANT === undefined ? { maxWorkers: 2 } : { maxWorkers: 1, bail: 1 })
+  }
+}

@@ -21,7 +21,6 @@ import { Random } from './random.ts'
 import { durability } from './durability.ts'
 import { fuzz } from './fuzz.ts'
 import { invoices } from './invoices.ts'
-import { mutants } from './mutants.ts'
 import { operators } from './operators.ts'
 import { NotSupported } from './part.ts'
 import type { Trial, Part } from './part.ts'
@@ -49,8 +48,7 @@ const parts: readonly Part[] = [
   abuse,
   budgets,
   operators,
-  soak,
-  mutants
+  soak
 ]
 
 const help = `Usage: npm run torture -- [options] [part ...]
