@@ -23,7 +23,8 @@ export function deleteUnfinished(folder: string): void {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process runs on this machine. */
+export function isAlive(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false
   try {
     process.kill(pid, 0)

@@ -3,6 +3,11 @@ export function keysOf<T extends object>(table: T): [keyof T & string, ...(keyof
   return Object.keys(table) as [keyof T & string, ...(keyof T & string)[]]
 }
 
+/** Whether a table has a key, which has the table's type then. */
+export function isKeyOf<T extends object>(table: T, key: PropertyKey): key is keyof T {
+  return Object.hasOwn(table, key)
+}
+
 /** Whether a value has properties that can be read. Arrays have them, too. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null

@@ -3,6 +3,7 @@ import { and, desc, eq, gt, isNull, like, lt, ne } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/database.ts'
+import { isAlive } from '../../platform/files.ts'
 import { findOrder } from '../orders/find.ts'
 import { idempotencyKeys } from './schema.ts'
 
@@ -216,15 +217,6 @@ function isRunning(holder: string, since: number, now: number): boolean {
   if (holder.startsWith(`${thisProcess}:`)) return atWork.has(holder)
   const pid = Number(holder.split(':')[0])
   return pid !== process.pid && isAlive(pid)
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }
 
 /** The error IDEMPOTENCY_KEY_REUSE_CONFLICT; `in_progress` tells the client to try again. */

@@ -21,6 +21,7 @@ import {
   paymentLinkEmail,
   paymentReminderEmail
 } from './unconfirmed-order-emails.ts'
+import { isKeyOf } from '../../platform/typed.ts'
 
 type Composer = (shop: ShopContext, data: unknown, now: number) => Email
 
@@ -91,6 +92,6 @@ function composer<T extends MailTemplate>(
  * @throws ObsoleteEmailError when the email is obsolete: a used or expired link, an erased account
  */
 export function composeEmail(shop: ShopContext, mail: { template: string; data: unknown }, now: number): Email {
-  if (!Object.hasOwn(composers, mail.template)) throw new ObsoleteEmailError('its template does not exist')
-  return composers[mail.template as MailTemplate](shop, mail.data, now)
+  if (!isKeyOf(composers, mail.template)) throw new ObsoleteEmailError('its template does not exist')
+  return composers[mail.template](shop, mail.data, now)
 }

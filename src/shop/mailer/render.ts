@@ -8,7 +8,7 @@ import { shopDay } from '../invoices/day.ts'
 import { findOrder } from '../orders/find.ts'
 import { setting } from '../settings/settings.ts'
 import type { Email } from './email.ts'
-import { isObject, codeOf } from '../../platform/typed.ts'
+import { codeOf, isKeyOf, isObject } from '../../platform/typed.ts'
 import { isUtf8 } from 'node:buffer'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -177,7 +177,7 @@ export function findOverride(dataDir: string, template: string, part: EmailPart)
     const bytes = readFileSync(file)
     if (!isUtf8(bytes)) return { problem: 'is not UTF-8 text' }
     const text = new TextDecoder().decode(bytes)
-    const problem = Object.hasOwn(rules, template) ? problemOf(template as MailTemplate, part, text) : 'no such email'
+    const problem = isKeyOf(rules, template) ? problemOf(template, part, text) : 'no such email'
     return problem === null ? { text: part === 'subject' ? text.trim() : text } : { problem }
   } catch (error) {
     const code = codeOf(error)
@@ -221,7 +221,7 @@ export function listOverrides(dataDir: string): { name: string; problem: string 
     .map((name) => {
       const part = emailParts.find((candidate) => name.endsWith(endings[candidate]))
       const template = part === undefined ? '' : name.slice(0, -endings[part].length)
-      if (part === undefined || !Object.hasOwn(rules, template)) return { name, problem: 'has the name of no email' }
+      if (part === undefined || !isKeyOf(rules, template)) return { name, problem: 'has the name of no email' }
       const found = findOverride(dataDir, template, part) ?? { problem: 'is a link to a missing file' }
       return { name, problem: 'problem' in found ? found.problem : null }
     })

@@ -14,6 +14,7 @@ import type { UnitOfWork } from './warnings.ts'
 import { isAtTheBank, mismatch } from './gateway-state.ts'
 import type { GatewayState, Mismatch } from './gateway-state.ts'
 import type { AttemptRow } from './rows.ts'
+import { keysOf } from '../../platform/typed.ts'
 
 /** An attempt after the gateway's state has been applied to it. */
 export type Settled = { attempt: AttemptRow; verdict: GatewayState['verdict'] | 'mismatch' }
@@ -67,7 +68,7 @@ function remember({ tx, now }: UnitOfWork, attempt: AttemptRow, state: GatewaySt
     paymentIntentId: state.paymentIntentId ?? attempt.paymentIntentId,
     url: state.url ?? attempt.url
   }
-  const changed = Object.entries(change).some(([name, value]) => attempt[name as keyof typeof change] !== value)
+  const changed = keysOf(change).some((name) => attempt[name] !== change[name])
   if (changed) updateAttempt(tx, attempt.id, change, now)
 }
 
