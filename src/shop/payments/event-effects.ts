@@ -79,7 +79,7 @@ async function unknownObject(
   const owner = ownership(shop, object.metadata)
   if (owner === null) return undefined
   const attempt = findAttemptByToken(shop.db, owner.token)
-  if (attempt === undefined) return owner.isNamed ? lostOrder(object, owner.orderId) : undefined
+  if (attempt === undefined) return lostOrder(object, owner.orderId)
   // The state of a page's intent is not the state of the page, which has its own events.
   return attempt.objectId !== null || attempt.kind === kind
     ? settleEffect(stripe, { ...attempt, objectId: attempt.objectId ?? object.id })

@@ -179,28 +179,25 @@ export function refundMetadataOf(
   return { [names.shop]: keys.shopId, [names.order]: String(orderId), [names.refund]: key }
 }
 
-/** The token of the payment attempt that an object belongs to; version 0.1.0 called it `attempt`. */
+/** The token of the payment attempt that an object belongs to. */
 export function attemptTokenOf(metadata: Metadata): string | null {
-  return metadata?.[names.attempt] ?? metadata?.['attempt'] ?? null
+  return metadata?.[names.attempt] ?? null
 }
 
-/** The key of the refund row that an object belongs to; version 0.1.0 called it `refund_key`. */
+/** The key of the refund row that an object belongs to. */
 export function refundKeyOf(metadata: Metadata): string | null {
-  return metadata?.[names.refund] ?? metadata?.['refund_key'] ?? null
+  return metadata?.[names.refund] ?? null
 }
 
-/**
- * Whether an object was made by this shop. `isNamed` is false for objects of version 0.1.0, which do not name their
- * shop: only their token can prove that they are ours.
- */
+/** The payment attempt and the order that an object of this shop names; null when another shop or software made it. */
 export function ownership(
   { keys }: Pick<ShopContext, 'keys'>,
   metadata: Metadata
-): { token: string; orderId: string; isNamed: boolean } | null {
+): { token: string; orderId: string } | null {
   const token = attemptTokenOf(metadata)
-  const shopId = metadata?.[names.shop]
-  if (token === null || (shopId !== undefined && shopId !== keys.shopId)) return null
-  return { token, orderId: metadata?.[names.order] ?? '?', isNamed: shopId !== undefined }
+  const orderId = metadata?.[names.order]
+  if (token === null || orderId === undefined || metadata?.[names.shop] !== keys.shopId) return null
+  return { token, orderId }
 }
 
 type Options = { timeout?: number }

@@ -40,7 +40,7 @@ export async function getLostPayment(shop: ShopContext, intentId: string): Promi
   const intent = await ask(intentId, unlessMissing(stripe.paymentIntents.retrieve(intentId, { expand })))
   if (intent === undefined) throw new AppError('NOT_FOUND', `The gateway does not know the payment ${intentId}.`)
   const owner = ownership(shop, intent.metadata)
-  if (!owner?.isNamed) throw new AppError('CONFLICT', `${intentId} is not a payment of this shop.`)
+  if (owner === null) throw new AppError('CONFLICT', `${intentId} is not a payment of this shop.`)
   const known = findAttemptByToken(shop.db, owner.token)
   if (known !== undefined) throw new AppError('CONFLICT', `${intentId} is the payment of order ${known.orderId}.`)
   const state = stateOfIntent(intent)

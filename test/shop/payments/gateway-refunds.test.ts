@@ -209,7 +209,7 @@ describe('a refund of a payment that does not count', () => {
 })
 
 describe('the status of a refund at the gateway', () => {
-  const asSent = { id: 're_1', amount: 400, metadata: { refund_key: 'refund-key' } }
+  const asSent = { id: 're_1', amount: 400, metadata: { shopstead_refund: 'refund-key' } }
   type Sent = Parameters<typeof toGatewayRefund>[0]
 
   it.each([

@@ -13,6 +13,7 @@ import type { ReconcileOptions } from '../../../src/shop/payments/reconcile.ts'
 import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
 import { paymentAttempts, refunds } from '../../../src/shop/payments/schema.ts'
 import { eventOf, openQuietTill } from './till.ts'
+import { metadataOf } from '../../../src/shop/payments/gateway-state.ts'
 
 const till = await openQuietTill()
 beforeEach(() => {
@@ -300,7 +301,7 @@ describe('an open payment', () => {
       amount: attempt.amountMinor,
       currency: 'eur',
       payment_method: 'pm_card_visa',
-      metadata: { attempt: attempt.token }
+      metadata: metadataOf(till.shop.app, attempt)
     })
     change(attempt.orderId, { objectId: intent.id })
     await round('take')

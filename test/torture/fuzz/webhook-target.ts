@@ -81,7 +81,7 @@ function eventOf(random: Random, { sessions, intents }: GatewayObjects): object 
         object: type.slice(0, type.lastIndexOf('.')),
         payment_intent: random.oneIn(3) ? intent : null,
         client_reference_id: '1',
-        metadata: random.oneIn(2) ? { shopstead_order: '1', attempt: oddWord(random) } : {},
+        metadata: random.oneIn(2) ? { shopstead_order: '1', shopstead_attempt: oddWord(random) } : {},
         parent: {
           type: 'subscription_details',
           subscription_details: { subscription: `sub_${random.between(1, 1e9)}` }

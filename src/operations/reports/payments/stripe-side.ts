@@ -129,7 +129,7 @@ export async function findOwner(shop: ShopContext, stripe: Stripe, charge: Strip
   const owner = ownership(shop, charge.metadata)
   const attempt = owner === null ? undefined : findAttemptByToken(shop.db, owner.token)
   if (attempt !== undefined) return { attempt }
-  if (owner?.isNamed) return { attempt: null, first: null }
+  if (owner !== null) return { attempt: null, first: null }
   // The charge of a subscription's invoice has no metadata.
   const mayBeRenewal = intentId !== null && Object.keys(charge.metadata).length === 0
   return mayBeRenewal ? findRenewal(shop, stripe, intentId) : 'foreign'
@@ -147,5 +147,5 @@ async function findRenewal(shop: ShopContext, stripe: Stripe, intentId: string):
   // The first invoice is the payment of the order that started the subscription.
   if (first !== undefined && invoice.billing_reason === 'subscription_create') return { attempt: first }
   if (first !== undefined) return { attempt: null, first }
-  return owner?.isNamed ? { attempt: null, first: null } : 'foreign'
+  return owner === null ? 'foreign' : { attempt: null, first: null }
 }
