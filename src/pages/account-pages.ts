@@ -11,10 +11,10 @@ import { verifyEmail } from '../shop/customers/verify-email.ts'
 import { openPortal } from '../shop/subscriptions/own-subscriptions.ts'
 import { readForm } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
-import { homeLinks, isOpen, siteOf, sitePage } from './shop-site.ts'
-import { formView } from './storefront/form-view.ts'
+import { homeLinks, isOpen, shopPage, siteOf } from './shop-site.ts'
+import { formView, message, sheet } from './storefront/form-view.ts'
 import type { Outcome } from './storefront/form-view.ts'
-import { message, sheet } from './storefront/sign-in.ts'
+import type { ShownPage } from './storefront/site.ts'
 import type { TextKey } from './storefront/texts/languages.ts'
 
 // A link only shows a page, and the form on it uses the token: mail scanners open every link that they find, but send no
@@ -53,6 +53,12 @@ export const accountPages: readonly PageRoute[] = [
   }
 ]
 
+/** A page with the navigation of the storefront, if there is one. */
+function page({ app, request, now }: PageCall, shown: ShownPage): PageReply {
+  const isSignedIn = findIdentity(app, request, now) !== null
+  return shopPage(app, shown, { hasNav: isOpen(app), path: rawPath(rawTarget(request)), isSignedIn })
+}
+
 /** Where a page without a form leads. Another site has pages of its own, which are not known here. */
 const places = {
   login: { label: 'link.logIn', url: '/login' },
@@ -65,7 +71,7 @@ function over(call: PageCall, title: TextKey, text: TextKey, place: keyof typeof
   const { t } = siteOf(call.app)
   const { label, url } = places[place]
   const links = isOpen(call.app) ? [{ label: t(label), url }] : homeLinks(call.app)
-  return sitePage(call, message(t(title), t(text), links))
+  return page(call, message(t(title), t(text), links))
 }
 
 /** The page for a link that was used, has expired, or was never sent. */
@@ -91,7 +97,7 @@ function showVerify(call: PageCall): PageReply {
   if (findUsableToken(app.db, 'verify', token, now) === undefined) return verifyOver(call)
   const { t } = siteOf(app)
   const form = { action: 'verify', submit: t('account.verify'), rows: [], to: '/account/verify', hidden: { token } }
-  return sitePage(
+  return page(
     call,
     sheet(200, t('emailLink.verify'), { text: t('emailLink.verifyText'), form: formView(form, {}), links: [] })
   )
@@ -117,7 +123,7 @@ function showNewEmail(call: PageCall): PageReply {
   const { t } = siteOf(call.app)
   const form = { action: 'use', submit: t('emailLink.useEmail'), rows: [], to: '/account/email', hidden: { token } }
   const text = t('emailLink.useEmailText', { email: row.newEmail ?? '' })
-  return sitePage(call, sheet(200, t('emailLink.useEmail'), { text, form: formView(form, {}), links: [] }))
+  return page(call, sheet(200, t('emailLink.useEmail'), { text, form: formView(form, {}), links: [] }))
 }
 
 async function confirmNewEmail(call: PageCall): Promise<PageReply> {
@@ -171,7 +177,7 @@ function resetForm(call: PageCall, token: string, { status = 200, ...outcome }: 
   const hidden = { username: email, token }
   const form = { action: 'reset', submit: t('emailLink.setPassword'), rows: [[field]], to: '/account/reset', hidden }
   const text = t('emailLink.forAccount', { email })
-  return sitePage(call, sheet(status, t('emailLink.newPassword'), { text, form: formView(form, outcome), links: [] }))
+  return page(call, sheet(status, t('emailLink.newPassword'), { text, form: formView(form, outcome), links: [] }))
 }
 
 /**

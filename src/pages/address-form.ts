@@ -56,7 +56,7 @@ function reply(request: Request, address: AddressForm): PageReply {
   const isWrong = [address.countryErrors, ...address.rows.flat().map(({ errors }) => errors)].some(Boolean)
   return {
     status: isWrong ? 422 : 200,
-    template: 'shipping',
+    template: 'address',
     title: '',
     data: { address, focus: null, hasScript: true }
   }

@@ -10,7 +10,6 @@ const entries = {
   style: 'style.css',
   invoiceStyle: 'invoice.css',
   icon: 'shop.svg',
-  storefrontStyle: 'storefront.css',
   offers: 'offers.js',
   product: 'product.js',
   shell: 'shell.js',

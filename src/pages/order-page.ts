@@ -2,35 +2,37 @@ import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import type { Db } from '../platform/db/database.ts'
 import { toIso } from '../platform/iso-time.ts'
-import { formatMoney } from '../platform/money.ts'
-import { askGateway, buyerStatuses, buyerStatusOf } from '../shop/checkout/buyer-status.ts'
+import { toMajor } from '../platform/money.ts'
+import { findRenewed } from '../shop/benefits/records.ts'
 import {
   canCancel,
   cancelByBuyer,
-  payUrlOf,
   endGuestSubscription,
-  guestSubscriptionOf
+  guestSubscriptionOf,
+  payUrlOf
 } from '../shop/checkout/buyer-order.ts'
+import { askGateway, buyerStatuses, buyerStatusOf } from '../shop/checkout/buyer-status.ts'
 import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
 import { documentsOf } from '../shop/invoices/find.ts'
-import { documentName } from '../shop/invoices/text.ts'
 import { getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
-import { documentUrl } from '../shop/orders/view.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
-import { summaryRows } from '../shop/orders/totals.ts'
-import type { TaxLine } from '../shop/tax/terms.ts'
+import { summaryParts } from '../shop/orders/totals.ts'
+import type { SummaryPart } from '../shop/orders/totals.ts'
+import { documentUrl } from '../shop/orders/view.ts'
 import { siteUrl } from '../shop/payments/gateway-page.ts'
 import type { ReturnResult } from '../shop/payments/gateway-page.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { listShipments } from '../shop/shipments/find.ts'
-import type { ShipmentView } from '../shop/shipments/find.ts'
+import type { TaxLine } from '../shop/tax/terms.ts'
 import { readForm } from './page.ts'
-import type { PageCall, PageReply, PageRoute } from './page.ts'
-import { shopHome, sitePage, siteOf, isOpen as hasStorefront } from './shop-site.ts'
-import { dayText } from './storefront/format.ts'
-import { formView } from './storefront/form-view.ts'
-import { sheet } from './storefront/sign-in.ts'
-import { findRenewed } from '../shop/benefits/records.ts'
+import type { HtmlReply, PageCall, PageReply, PageRoute } from './page.ts'
+import { isOpen, shopHome, shopPage, siteOf } from './shop-site.ts'
+import { formView, sheet } from './storefront/form-view.ts'
+import { dayText, money } from './storefront/format.ts'
+import { shipmentText } from './storefront/order-card.ts'
+import type { Summary } from './storefront/order-card.ts'
+import type { Site } from './storefront/site.ts'
+import type { TextKey } from './storefront/texts/languages.ts'
 
 const token = '([A-Za-z0-9_-]{1,100})'
 const cancelPath = new RegExp(`^/checkout/cancel/${token}$`)
@@ -84,8 +86,7 @@ async function cancel(call: PageCall): Promise<PageReply> {
   const refusal = await tryToCancel(call)
   if (refusal?.code !== 'DEPENDENCY_UNAVAILABLE')
     return leaves ? leave(app, getOrder(app.db, id), now) : { redirect: donePath({ publicToken: param }) }
-  const message =
-    'The payment service does not answer, so the order could not be cancelled. Please try again in a minute.'
+  const message = siteOf(app).t('order.cancelUnanswered')
   return orderPage(app, getOrder(app.db, id), now, { status: refusal.status, message })
 }
 
@@ -127,61 +128,65 @@ export function orderPage(
   order: OrderRow,
   now: number,
   { status = 200, message = null }: { status?: number; message?: string | null } = {}
-): PageReply {
+): HtmlReply {
+  const site = siteOf(app)
+  const { t } = site
   const buyerStatus = buyerStatusOf(app.db, order, now)
-  const { title, tone, text } = buyerStatuses[buyerStatus]
-  return {
-    status,
-    template: 'order',
-    title,
-    data: {
-      tone,
-      text,
-      message,
-      instructions: buyerStatus === 'awaiting_money' ? setting(app.db, 'payments.manualInstructions') : null,
-      summary: summaryOf(app, order),
-      shipments: listShipments(app.db, order.id).map(toText),
-      shippedTitle: order.shippingMethod?.pickup === true ? 'Ready to be picked up' : 'Shipped',
-      documents: documentsOf(app.db, order.id).map((row) => ({
-        label: documentName(row),
-        url: documentUrl(app, order, row)
-      })),
-      subscription: subscriptionNote(app, order, now),
-      again: isUndecided(buyerStatus) ? donePath(order) : null,
-      pay: payUrlOf(app, order, buyerStatus),
-      cancel: canCancel(order, buyerStatus) ? `/checkout/cancel/${order.publicToken}` : null,
-      back: backUrl(app.db, order, buyerStatus) ?? shopHome(app)
-    }
-  }
-}
-
-/** The texts of a shipment. */
-function toText({ shippedAt, carrier, tracking, url, lines }: ShipmentView): object {
-  return {
-    day: dayFormat.format(new Date(shippedAt)),
-    goods: lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', '),
-    carrier,
-    how: [carrier, tracking].filter((part) => part !== null).join(' '),
-    url
-  }
-}
-
-/** The texts of an order's table. Each total is a row. `taxes` are the order's own by default. */
-export function summaryOf(app: App, order: OrderRow, taxes?: readonly TaxLine[]) {
-  const { id, currency, createdAt, refundedMinor } = order
-  const refunded = { label: 'Refunded', amount: formatMoney(-refundedMinor, currency), isTotal: false }
-  return {
-    id,
-    date: toIso(createdAt).slice(0, 10),
-    dateText: dayFormat.format(createdAt),
-    lines: itemsOf(app.db, id).map((item) => ({
-      name: item.name,
-      quantity: item.quantity,
-      amount: formatMoney(item.unitPriceMinor * item.quantity, currency)
+  const isUndecided = buyerStatus === 'pending' || buyerStatus === 'awaiting_bank'
+  const data = {
+    tone: buyerStatuses[buyerStatus].tone,
+    text: t(`state.${buyerStatus}.text`),
+    error: message,
+    orderId: order.id,
+    instructions: buyerStatus === 'awaiting_money' ? setting(app.db, 'payments.manualInstructions') : null,
+    summary: summaryOf(app, order, site),
+    shipments: listShipments(app.db, order.id).map((shipment) => shipmentText(shipment, site)),
+    shippedTitle: t(order.shippingMethod?.pickup === true ? 'order.readyForPickup' : 'order.shipped'),
+    documents: documentsOf(app.db, order.id).map((row) => ({
+      label: t(`document.${row.kind}`, { number: row.number }),
+      url: documentUrl(app, order, row)
     })),
-    totals: [...summaryRows(app.db, order, taxes), ...(refundedMinor > 0 ? [refunded] : [])]
+    subscription: subscriptionNote(app, order, site, now),
+    again: isUndecided ? donePath(order) : null,
+    pay: payUrlOf(app, order, buyerStatus),
+    cancel: canCancel(order, buyerStatus) ? `/checkout/cancel/${order.publicToken}` : null,
+    back: backUrl(app.db, order, buyerStatus) ?? shopHome(app)
+  }
+  return shopPage(app, { status, template: 'order-status', title: t(`state.${buyerStatus}.title`), data }, {}, site)
+}
+
+/** An order's lines and sums as summary.eta shows them. `taxes` are the order's own by default. */
+export function summaryOf(app: App, order: OrderRow, site: Site, taxes?: readonly TaxLine[]): Summary {
+  const { id, currency, createdAt, refundedMinor } = order
+  const { t } = site
+  const amountOf = (minor: number): string => money(toMajor(minor, currency), site, currency)
+  const parts = summaryParts(app.db, order, taxes).map(({ kind, name, amountMinor }) => ({
+    label: t(sumKeys[kind], { name }),
+    amount: amountOf(amountMinor),
+    isTotal: kind === 'total'
+  }))
+  const refunded = { label: t('sum.refunded'), amount: amountOf(-refundedMinor), isTotal: false }
+  return {
+    caption: t('order.of', { id, day: dayText(toIso(createdAt), site) }),
+    lines: itemsOf(app.db, id).map(({ name, quantity, unitPriceMinor }) => ({
+      name,
+      quantity,
+      amount: amountOf(unitPriceMinor * quantity)
+    })),
+    sums: [...parts, ...(refundedMinor > 0 ? [refunded] : [])]
   }
 }
+
+const sumKeys = {
+  subtotal: 'sum.subtotal',
+  coupon: 'sum.coupon',
+  discount: 'sum.discount',
+  shipping: 'sum.shippingNamed',
+  pickup: 'sum.named',
+  tax: 'sum.named',
+  taxIncluded: 'sum.taxIncluded',
+  total: 'sum.total'
+} as const satisfies Record<SummaryPart['kind'], TextKey>
 
 /** The site's page to go back to, with the result in its query; null if the site gave none. */
 export function backUrl(db: Db, order: OrderRow, buyerStatus: BuyerStatus): string | null {
@@ -194,11 +199,6 @@ export function backUrl(db: Db, order: OrderRow, buyerStatus: BuyerStatus): stri
 function resultOf(buyerStatus: BuyerStatus): ReturnResult {
   const { paid, released } = buyerStatuses[buyerStatus]
   return paid ? 'success' : released ? 'failed' : 'pending'
-}
-
-/** The buyer can check again whether the payment has arrived. */
-function isUndecided(buyerStatus: BuyerStatus): boolean {
-  return buyerStatus === 'pending' || buyerStatus === 'awaiting_bank'
 }
 
 const subscriptionPath = new RegExp(`^/checkout/subscription/${token}$`)
@@ -224,7 +224,7 @@ function askToEnd(call: PageCall): PageReply {
   const to = `/checkout/subscription/${param}`
   const form = formView({ action: 'end', submit: t('subscription.yes'), rows: [], to }, {})
   const links = [{ label: t('subscription.keep'), url: donePath(order) }]
-  return sitePage(call, sheet(200, t('subscription.confirm'), { text, form, links }))
+  return shopPage(app, sheet(200, t('subscription.confirm'), { text, form, links }), {}, site)
 }
 
 async function endSubscription(call: PageCall): Promise<PageReply> {
@@ -236,47 +236,42 @@ async function endSubscription(call: PageCall): Promise<PageReply> {
     if (!(error instanceof AppError)) throw error
     // The order's page says what is the case: the order belongs to an account by now.
     if (error.code !== 'DEPENDENCY_UNAVAILABLE' && error.code !== 'CONFLICT') throw error
-    const message =
-      error.code === 'CONFLICT'
-        ? 'The subscription belongs to an account by now. Log in to end it.'
-        : 'The payment service does not answer, so the subscription was not ended. Please try again in a minute.'
+    const message = siteOf(app).t(error.code === 'CONFLICT' ? 'subscription.inAccount' : 'subscription.unanswered')
     return orderPage(app, order, now, { status: error.status, message })
   }
   return { redirect: donePath(order) }
 }
 
 /** What an order's page says about its subscription, and the link to end it. */
-export type SubscriptionNote = { text: string; link: { label: string; url: string } | null }
+type SubscriptionNote = { text: string; link: { label: string; url: string } | null }
 
 /**
  * What the page of an order says about the subscription that the gateway renews for it; null without one. A guest ends it
  * from here, a customer in their account.
  */
-export function subscriptionNote(app: App, order: OrderRow, now: number): SubscriptionNote | null {
-  if (order.userId !== null) return accountNote(app, order)
+function subscriptionNote(app: App, order: OrderRow, site: Site, now: number): SubscriptionNote | null {
+  if (order.userId !== null) return accountNote(app, order, site)
   const subscription = guestSubscriptionOf(app, order)
   if (subscription === null) return null
+  const { t } = site
   const { currentPeriodEnd, nextPaymentAt, canCancel } = subscription
-  const end = Date.parse(currentPeriodEnd)
-  const day = dayFormat.format(end)
+  const isRunning = Date.parse(currentPeriodEnd) > now
+  const day = dayText(currentPeriodEnd, site)
   if (nextPaymentAt === null) {
-    const text = end > now ? `Your subscription ends on ${day}.` : `Your subscription ended on ${day}.`
-    return { text: `${text} You will not be charged again.`, link: null }
+    const text = t(isRunning ? 'subscription.yoursEndsOn' : 'subscription.yoursEndedOn', { day })
+    return { text: `${text} ${t('subscription.noCharge')}`, link: null }
   }
-  const text = end > now ? `Your subscription renews on ${day}.` : 'Your subscription is waiting for a payment.'
+  const text = t(isRunning ? 'subscription.renewsOn' : 'subscription.waits', { day })
   if (!canCancel) return { text, link: null }
   return {
-    text: `${text} You can end it at any time.`,
-    link: { label: 'End the subscription', url: `/checkout/subscription/${order.publicToken}` }
+    text: `${text} ${t('subscription.anyTime')}`,
+    link: { label: t('subscription.endYours'), url: `/checkout/subscription/${order.publicToken}` }
   }
 }
 
-function accountNote(app: App, { id, renewalOf }: OrderRow): SubscriptionNote | null {
+function accountNote(app: App, { id, renewalOf }: OrderRow, { t }: Site): SubscriptionNote | null {
   const row = findRenewed(app.db, renewalOf ?? id)
   if (row === undefined || row.endedAt !== null) return null
-  const link = hasStorefront(app) ? { label: 'My account', url: '/account' } : null
-  return { text: 'You can end your subscription at any time in your account.', link }
+  const link = isOpen(app) ? { label: t('myAccount'), url: '/account' } : null
+  return { text: t('subscription.anyTimeInAccount'), link }
 }
-
-/** A day as the pages write it, such as 15 January 2027, in UTC. */
-export const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })

@@ -16,29 +16,32 @@ export type PageCall = {
   readonly param: string
 }
 
-/** A page to render, or the address of a redirect. */
+/** A page to render. */
+export type HtmlReply = {
+  readonly status: number
+  /** The name of the file in templates/, without its extension. */
+  readonly template: string
+  readonly title: string
+  readonly data: object
+  /** The origins that a form on this page may redirect to, in addition to the shop's own. */
+  readonly leadsTo?: readonly (string | null)[]
+  readonly headers?: Readonly<Record<string, string>>
+  /** Not on a page that shared caches carry. */
+  readonly setCookie?: string | readonly string[]
+  /** The script of a storefront page. */
+  readonly script?: AssetName
+  /**
+   * Whether search engines may list the page. Such a page is the same for every visitor, so it is compressed, and shared
+   * caches may carry it.
+   */
+  readonly indexed?: boolean
+  /** The address of a picture that the page shows from another origin. */
+  readonly pictureFrom?: string
+}
+
+/** The answer of a page. */
 export type PageReply =
-  | {
-      readonly status: number
-      /** The name of the file in templates/, without its extension. */
-      readonly template: string
-      readonly title: string
-      readonly data?: object
-      /** The origins that a form on this page may redirect to, in addition to the shop's own. */
-      readonly leadsTo?: readonly (string | null)[]
-      readonly headers?: Readonly<Record<string, string>>
-      /** Not on a page that shared caches carry. */
-      readonly setCookie?: string | readonly string[]
-      /** The script of a storefront page. */
-      readonly script?: AssetName
-      /**
-       * Whether search engines may list the page. Such a page is the same for every visitor, so it is compressed, and
-       * shared caches may carry it.
-       */
-      readonly indexed?: boolean
-      /** The address of a picture that the page shows from another origin. */
-      readonly pictureFrom?: string
-    }
+  | HtmlReply
   | { readonly redirect: string; readonly setCookie?: string | readonly string[] }
   /** A file, such as a sitemap. `isPrivate` keeps it out of every cache, because it belongs to one person. */
   | { readonly text: string; readonly type: string; readonly isPrivate?: boolean }
@@ -52,16 +55,6 @@ export type PageRoute = {
   /** Its path in the log, without a token. */
   readonly name: string
   readonly handle: (call: PageCall) => PageReply | Promise<PageReply>
-}
-
-/** A page with one message. */
-export function messagePage(
-  status: number,
-  title: string,
-  paragraphs: readonly string[],
-  links: readonly { label: string; url: string }[] = []
-): PageReply {
-  return { status, template: 'message', title, data: { paragraphs, links } }
 }
 
 const limitBytes = 16 * 1024

@@ -13,10 +13,9 @@ import { accountPages } from './account-pages.ts'
 import { addressPages } from './address-form.ts'
 import { loadAssets } from './assets.ts'
 import { checkoutPages } from './pay-page.ts'
-import { errorPage } from './shop-site.ts'
+import { errorPage, readOnlyPage } from './shop-site.ts'
 import { donePages, subscriptionPages } from './order-page.ts'
 import { invoicePages } from './invoice-page.ts'
-import { messagePage } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { createRenderer } from './render.ts'
 import { storefrontPages } from './storefront-pages.ts'
@@ -82,9 +81,7 @@ export function createNotFoundPage(app: App): (request: Request) => Response {
 /** The page for a browser that requests something else than the catalog from a machine that follows. */
 export function createReadOnlyPage(app: App): (error: AppError, request: Request) => Response {
   const render = createRenderer(app, loadAssets())
-  const title = 'The shop cannot take orders at the moment'
-  return (error, request) =>
-    render({ ...messagePage(error.status, title, [error.message]), headers: error.headers }, request)
+  return (error, request) => render(readOnlyPage(app, error), request)
 }
 
 /** Whether the client prefers a page to JSON: browsers name HTML in Accept, programs do not. */

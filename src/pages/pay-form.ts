@@ -8,7 +8,10 @@ import { orderShipping, showOrder, lacksAddress, shipToCountries } from '../shop
 import type { ShownOrder } from '../shop/checkout/shipping.ts'
 import { itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
-import { needsAddress, findPickup } from '../shop/shipping/zones.ts'
+import { needsAddress } from '../shop/shipping/zones.ts'
+import { findPickup } from '../shop/shipping/zones.ts'
+import { siteOf } from './shop-site.ts'
+import type { Site } from './storefront/site.ts'
 
 const addressFields = ['country', 'address1', 'address2', 'postcode', 'city', 'state'] as const
 const fields = [
@@ -90,28 +93,30 @@ export function shownOrder(
 
 /** The rules of a submitted form. */
 export function choiceInput(app: App, order: OrderRow, isChange: boolean, values: Readonly<Record<string, string>>) {
+  const { t, textLanguage } = siteOf(app)
   const asked = askedOf(app, order, isChange, values)
   const shown = shownOrder(app, order, asked, values)?.shown ?? order
   return z.object({
-    payment_method: z.enum(offeredMethods(app, shown), 'Please choose a payment method.'),
-    email: asked.email ? email : absent,
+    payment_method: z.enum(offeredMethods(app, shown), t('invalid.method')),
+    email: asked.email ? emailInput(t) : absent,
     firstName: optionalLine(100),
     lastName: optionalLine(100),
-    shipping_method: asked.shippingMethod ? methodId : absent,
+    shipping_method: asked.shippingMethod ? z.string(t('invalid.shipping')).max(100) : absent,
     total: z.coerce.number().int().optional().catch(undefined),
-    address: asked.address ? addressInput(shipToCountries(app.db)) : z.unknown().transform((): undefined => undefined)
+    address: asked.address
+      ? addressInput(shipToCountries(app.db), textLanguage)
+      : z.unknown().transform((): undefined => undefined)
   })
 }
-
-const methodId = z.string('Please choose how to ship the order.').max(100)
 
 const absent = z
   .unknown()
   .optional()
   .transform(() => null)
 
-const email = z
-  .string()
-  .transform((text) => text.normalize('NFC').trim())
-  .refine((text) => text !== '', { error: 'Please enter an email address.', abort: true })
-  .refine((text) => codePoints(text) <= 254 && isEmail(text), 'Please enter an email address such as name@example.com.')
+const emailInput = (t: Site['t']) =>
+  z
+    .string()
+    .transform((text) => text.normalize('NFC').trim())
+    .refine((text) => text !== '', { error: t('invalid.noEmail'), abort: true })
+    .refine((text) => codePoints(text) <= 254 && isEmail(text), t('invalid.email'))

@@ -1,3 +1,4 @@
+import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import type { FieldErrors } from '../errors.ts'
 import { rawTarget } from '../platform/http/client-address.ts'
@@ -11,13 +12,14 @@ import { getOrder, getOrderByPublicToken } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
 import { draftCookie, emptyDraft, pathOf, readDraft } from './draft.ts'
 import type { Draft } from './draft.ts'
-import { readForm, messagePage } from './page.ts'
 import { backUrl, orderPage } from './order-page.ts'
+import { readForm } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { choiceInput, readAction, readValues } from './pay-form.ts'
 import type { FormAction } from './pay-form.ts'
 import { choicePage } from './pay-view.ts'
-import { homeLinks } from './shop-site.ts'
+import { homeLinks, shopPage, siteOf } from './shop-site.ts'
+import { message } from './storefront/form-view.ts'
 
 const path = /^\/checkout\/([A-Za-z0-9_-]{1,100})$/
 
@@ -57,7 +59,11 @@ const actions: Readonly<Record<FormAction, (call: PageCall, submitted: Submitted
     coupon: applyCode,
     vatId: applyVatId,
     country: (call, submitted) =>
-      again(call, submitted, submitted.values['country'] ? {} : { errors: { country: ['Please choose a country.'] } })
+      again(
+        call,
+        submitted,
+        submitted.values['country'] ? {} : { errors: { country: [siteOf(call.app).t('invalid.country')] } }
+      )
   }
 
 async function pay(call: PageCall, submitted: Submitted): Promise<PageReply> {
@@ -84,7 +90,7 @@ async function pay(call: PageCall, submitted: Submitted): Promise<PageReply> {
 async function applyCode(call: PageCall, submitted: Submitted): Promise<PageReply> {
   const code = submitted.values['coupon']?.trim() ?? ''
   if (code === '' || codePoints(code) > 64)
-    return again(call, submitted, { errors: { coupon: ['Please enter a coupon code.'] } })
+    return again(call, submitted, { errors: { coupon: [siteOf(call.app).t('invalid.coupon')] } })
   try {
     await takeCoupon(call.app, submitted.order.id, code, call.addressKey)
     const { coupon: _applied, ...values } = submitted.values
@@ -118,13 +124,13 @@ function answerRefusal(call: PageCall, submitted: Submitted, error: unknown): Pa
       return again(call, submitted, { errors, message: total?.join(' ') ?? null })
     }
     case 'RATE_LIMITED':
-      return again(call, submitted, { errors: { coupon: ['Too many codes were tried. Please wait a few minutes.'] } })
+      return again(call, submitted, { errors: { coupon: [siteOf(call.app).t('invalid.tooManyCodes')] } })
     case 'CHECKOUT_FAILED':
       return again(call, submitted, { message: error.message })
     case 'TRANSITION_REFUSED':
       return {
         redirect: `${pathOf(submitted.order)}?gone`,
-        setCookie: draftCookie(call, submitted.order, { ...emptyDraft, message: goneText(error) })
+        setCookie: draftCookie(call, submitted.order, { ...emptyDraft, message: goneText(call.app, error) })
       }
     default:
       throw error
@@ -145,19 +151,19 @@ function afterwards({ app, now }: PageCall, order: OrderRow): string {
 }
 
 /** Names the products and coupons of a failed order that are no longer available. */
-function goneText({ details }: AppError): string | null {
+function goneText(app: App, { details }: AppError): string | null {
   const { gone } = details
-  return Array.isArray(gone) && gone.length > 0 ? `No longer available: ${gone.join(', ')}.` : null
+  return Array.isArray(gone) && gone.length > 0 ? siteOf(app).t('pay.goneItems', { names: gone.join(', ') }) : null
 }
 
 /** The page of a failed order whose stock or coupon is no longer available. */
 function gonePage(call: PageCall, order: OrderRow): PageReply {
   const { app, now } = call
   const back = backUrl(app.db, order, buyerStatusOf(app.db, order, now))
-  const reason = readDraft(call, order).message ?? 'An item has sold out, or a coupon has been used up.'
-  const links = back === null ? homeLinks(app) : [{ label: 'Back to the shop', url: back }]
-  const rest = 'Nothing was charged. You are welcome to order again.'
-  return messagePage(410, 'This order can no longer be paid', [reason, rest], links)
+  const { t } = siteOf(app)
+  const reason = readDraft(call, order).message ?? t('pay.goneSome')
+  const links = back === null ? homeLinks(app) : [{ label: t('link.shop'), url: back }]
+  return shopPage(app, message(t('pay.gone'), `${reason} ${t('pay.goneText')}`, links, 410))
 }
 
 /** Whether the order can never be paid again. */

@@ -1,8 +1,10 @@
 import type { App } from '../app.ts'
 import { findGuestBuyer } from '../api/checkout.ts'
 import { findIdentity } from '../api/server.ts'
-import { formatMoney } from '../platform/money.ts'
-import { countryName, shipToOf, postalLines } from '../platform/postal/countries.ts'
+import { toMajor } from '../platform/money.ts'
+import { countryName } from '../platform/postal/countries.ts'
+import { postalLines } from '../platform/postal/countries.ts'
+import { shipToOf } from '../platform/postal/countries.ts'
 import { getUserById } from '../shop/accounts/find.ts'
 import { canTakeCoupon } from '../shop/checkout/buyer-status.ts'
 import { offeredMethods, takesVatId } from '../shop/checkout/order-form.ts'
@@ -10,8 +12,8 @@ import type { PaymentMethod } from '../shop/checkout/order-form.ts'
 import type { ShownOrder } from '../shop/checkout/shipping.ts'
 import type { Address } from '../shop/orders/address.ts'
 import { itemsOf } from '../shop/orders/find.ts'
-import { pendingOrdersOf } from '../shop/orders/holds.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
+import { pendingOrdersOf } from '../shop/orders/holds.ts'
 import { maskedEmail } from '../shop/orders/view.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { needsAddress } from '../shop/shipping/zones.ts'
@@ -19,63 +21,69 @@ import { addressView, likelyCountry } from './address-form.ts'
 import { pathOf } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { summaryOf } from './order-page.ts'
-import type { PageCall, PageReply } from './page.ts'
+import type { HtmlReply, PageCall } from './page.ts'
 import { askedOf, shownOrder } from './pay-form.ts'
-import type { AddressForm } from './storefront/site.ts'
-
-const methodWords: Readonly<Record<PaymentMethod, (app: App) => { label: string; hint: string }>> = {
-  card: ({ cards }) => ({
-    label: 'Card',
-    hint: cards?.name === 'sandbox' ? 'Test payment: no money moves.' : 'You pay on the next page.'
-  }),
-  manual: ({ db }) => ({ label: 'Bank transfer or cash', hint: setting(db, 'payments.manualInstructions') }),
-  free: () => ({ label: 'Nothing to pay', hint: 'There is nothing to pay for this order.' })
-}
+import { shopPage, siteOf } from './shop-site.ts'
+import { checkoutFields } from './storefront/form-view.ts'
+import { money } from './storefront/format.ts'
+import type { AddressForm, Site } from './storefront/site.ts'
 
 /**
  * The hosted page on which the buyer gives what is missing and chooses a payment method, with what this browser typed.
  * With `isChange` it also asks for what is known.
  */
-export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChange: boolean): PageReply {
+export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChange: boolean): HtmlReply {
   const { app } = call
+  const site = siteOf(app)
   const isTheirs = isBuyerOf(call, order)
   const values = { ...(isTheirs ? storedValues(app, order) : {}), ...draft.values }
   const asked = askedOf(app, order, isChange, draft.values)
-  const known = { values, errors: draft.errors }
+  const known = { values, errors: draft.errors, focus: firstErrorOf(draft) }
   const country = countryOf(call, order, values)
-  const asksAddress = asked.address ? addressView(app.db, country, known) : null
+  const asksAddress = asked.address ? addressView(app.db, country, known, site.textLanguage) : null
   const preview = shownOrder(app, order, asked, values, asksAddress?.country?.code)
-  const address = preview !== null && offersPickup(preview) ? optional(asksAddress) : asksAddress
+  const address = preview !== null && offersPickup(preview) ? optionalAddress(asksAddress) : asksAddress
   const shown = preview?.shown ?? order
   const methods = offeredMethods(app, shown)
+  const fields = checkoutFields(site, known, { coupon: 'coupon' })
+  const asksShipping = asked.shippingMethod && preview !== null && (address?.country !== null || offersPickup(preview))
+  const data = {
+    error: draft.message,
+    focus: known.focus,
+    action: pathOf(order),
+    isChange,
+    summary: summaryOf(app, shown, site, preview?.taxes),
+    total: shown.totalMinor,
+    shipping: asksShipping ? shippingView(preview, country, site, draft) : null,
+    coupon: canTakeCoupon(app.db, order) ? fields.coupon : null,
+    vatId: takesVatId(app.db, order) ? fields.vatId : null,
+    rows: [...(asked.email ? [[fields.email]] : []), ...(asked.name ? [[fields.firstName, fields.lastName]] : [])],
+    address,
+    known: isChange ? null : knownDetails(app, order, site, { values: draft.values, isTheirs }),
+    ...paymentView(app, methods, draft, site),
+    submit: submitWords(shown, methods, address?.country === null, site),
+    cancel: `/checkout/cancel/${order.publicToken}`
+  }
   return {
-    status: 200,
-    template: 'checkout',
-    title: 'Pay your order',
-    data: {
-      ...known,
-      message: draft.message,
-      action: pathOf(order),
-      isChange,
-      summary: summaryOf(app, shown, preview?.taxes),
-      total: shown.totalMinor,
-      shipping:
-        preview === null || !asked.shippingMethod || (address?.country === null && !offersPickup(preview))
-          ? null
-          : shippingView(preview, country),
-      takesCoupon: canTakeCoupon(app.db, order),
-      takesVatId: takesVatId(app.db, order),
-      asked,
-      address,
-      known: isChange ? null : knownDetails(app, order, { values: draft.values, isTheirs }),
-      methods: methods.map((name) => ({ name, ...methodWords[name](app) })),
-      chosen: methods.find((name) => name === draft.values['payment_method']) ?? methods[0],
-      submit: submitWords(shown, methods, address?.country === null),
-      firstError: firstErrorOf(draft),
-      cancel: `/checkout/cancel/${order.publicToken}`
-    },
+    ...shopPage(app, { template: 'checkout', title: site.t('pay.title'), data }, {}, site),
     // Stripe's page can have the shop's own domain, which is not known here.
     leadsTo: [order.returnUrl, order.cancelUrl, app.cards?.name === 'stripe' ? 'https:' : null]
+  }
+}
+
+/** The methods to pay with, the first of them or that of the draft chosen; a single one is not a choice. */
+function paymentView(app: App, methods: readonly PaymentMethod[], { values, errors }: Draft, { t }: Site) {
+  const cardHint = t(app.cards?.name === 'sandbox' ? 'method.cardTest' : 'method.cardText')
+  const words: Readonly<Record<PaymentMethod, { label: string; hint: string }>> = {
+    card: { label: t('method.card'), hint: cardHint },
+    manual: { label: t('method.manual'), hint: setting(app.db, 'payments.manualInstructions') },
+    free: { label: t('method.free'), hint: t('method.freeText') }
+  }
+  const chosen = methods.find((name) => name === values['payment_method']) ?? methods[0]
+  const options = methods.map((name) => ({ value: name, ...words[name], isChosen: name === chosen }))
+  return {
+    payment: { legend: t('howToPay'), name: 'payment_method', errors: errors['payment_method'], options },
+    only: options.length === 1 ? options[0] : undefined
   }
 }
 
@@ -84,31 +92,39 @@ function offersPickup({ choice }: ShownOrder): boolean {
 }
 
 /** The fields of an address that the browser does not insist on, because the buyer can choose to pick the goods up. */
-function optional(form: AddressForm | null): AddressForm | null {
+function optionalAddress(form: AddressForm | null): AddressForm | null {
   return form && { ...form, rows: form.rows.map((row) => row.map((field) => ({ ...field, required: false }))) }
 }
 
-/** The shipping methods of the form; there are none for an order that is too heavy for the country. */
-function shippingView({ shown, choice: { methods, chosen } }: ShownOrder, country: string) {
-  const { currency } = shown
+/** The shipping methods of the form; `tooHeavy` says that there are none for an order of this weight. */
+function shippingView({ shown, choice }: ShownOrder, country: string, site: Site, { errors }: Draft) {
+  const { t, textLanguage } = site
+  const { methods, chosen } = choice
   return {
-    country: countryName(country),
-    chosen: chosen?.id ?? null,
-    methods: methods.map(({ id, name, estimate, pickup, amountMinor }) => ({
-      id,
-      pickup,
-      name,
-      estimate,
-      amount: amountMinor === 0 ? 'Free' : formatMoney(amountMinor, currency)
+    tooHeavy: methods.length === 0 ? t('pay.tooHeavy', { country: countryName(country, textLanguage) }) : null,
+    legend: t(methods.some(({ pickup }) => pickup) ? 'shipping.howToGet' : 'shipping.how'),
+    name: 'shipping_method',
+    errors: errors['shipping_method'],
+    options: methods.map(({ id, name, estimate, amountMinor }) => ({
+      value: id,
+      label: name,
+      price: amountMinor === 0 ? t('shipping.free') : moneyOf(amountMinor, shown, site),
+      hint: estimate,
+      isChosen: id === chosen?.id
     }))
   }
 }
 
+function moneyOf(minor: number, { currency }: Pick<OrderRow, 'currency'>, site: Site): string {
+  return money(toMajor(minor, currency), site, currency)
+}
+
 /** The order's button; while the country is unknown, the other fields are not shown yet. */
-function submitWords(order: OrderRow, methods: readonly PaymentMethod[], isCountryUnknown: boolean) {
-  if (isCountryUnknown) return { label: 'Continue', action: 'country' }
-  if (methods.length === 1 && methods[0] === 'card') return { label: 'Continue to payment', action: '' }
-  return { label: `Order for ${formatMoney(order.totalMinor, order.currency)}`, action: '' }
+function submitWords(order: OrderRow, methods: readonly PaymentMethod[], isCountryUnknown: boolean, site: Site) {
+  const { t } = site
+  if (isCountryUnknown) return { label: t('continue'), action: 'country' }
+  if (methods.length === 1 && methods[0] === 'card') return { label: t('pay.continue'), action: '' }
+  return { label: t('pay.order', { amount: moneyOf(order.totalMinor, order, site) }), action: '' }
 }
 
 /** Whether the browser has the session of the order's account, or placed the order itself. */
@@ -124,25 +140,23 @@ type Viewer = { values: Draft['values']; isTheirs: boolean }
  * The email and the address that the order has. Others may have the link, so only the browser that typed them, or
  * that of the buyer, sees them in full.
  */
-function knownDetails(app: App, order: OrderRow, { values, isTheirs }: Viewer) {
+function knownDetails(app: App, order: OrderRow, site: Site, { values, isTheirs }: Viewer) {
   const { email } = order
   const address = needsAddress(itemsOf(app.db, order.id), order.shippingMethod) ? shipToOf(order) : null
   const isTyped = (value: string | undefined, name: string): boolean => isTheirs || values[name]?.trim() === value
+  if (email === null && address === null) return null
+  const linesOf = (shipTo: Address): string[] =>
+    isTyped(shipTo.address1, 'address1') ? postalLines({ ...order.contact, ...shipTo }) : [place(shipTo, site)]
   return {
     email: email === null ? null : isTyped(email, 'email') ? email : maskedEmail(email),
-    address:
-      address === null ? null : isTyped(address.address1, 'address1') ? fullLines(order, address) : [place(address)],
+    address: address === null ? null : linesOf(address),
     mayChange: order.userId === null || address !== null
   }
 }
 
-function fullLines({ contact }: OrderRow, address: Address): string[] {
-  return postalLines({ ...contact, ...address })
-}
-
-function place({ city, country }: Address): string {
-  const known = [city, country === undefined ? undefined : countryName(country)].filter((part) => part !== undefined)
-  return known.length === 0 ? 'The address that you entered' : known.join(', ')
+function place({ city, country }: Address, { t, textLanguage }: Site): string {
+  const known = [city, country === undefined ? undefined : countryName(country, textLanguage)]
+  return known.filter((part) => part !== undefined).join(', ') || t('pay.addressTyped')
 }
 
 /** What the order has. Without an address, that of the account. */

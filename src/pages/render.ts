@@ -3,7 +3,6 @@ import type { App } from '../app.ts'
 import { matchesEtag, isolationHeaders } from '../platform/http/answers.ts'
 import { assetPath } from '../platform/package-root.ts'
 import { openTemplates } from '../platform/templates.ts'
-import { setting } from '../shop/settings/settings.ts'
 import type { Assets, Encoding } from './assets.ts'
 import { acceptedEncoding, compressedPage } from './assets.ts'
 import type { PageReply } from './page.ts'
@@ -49,7 +48,7 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
       status,
       template,
       title,
-      data = {},
+      data,
       leadsTo = [],
       headers = {},
       setCookie,
@@ -59,7 +58,6 @@ export function createRenderer(app: App, assets: Assets): (reply: PageReply, req
     } = reply
     const common = {
       title,
-      shopName: setting(app.db, 'shop.name'),
       assets: assets.urls,
       scripts: script === undefined ? [] : assets.modulesOf(script)
     }

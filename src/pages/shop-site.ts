@@ -4,13 +4,12 @@ import { currencyDecimals } from '../platform/money.ts'
 import { isReady } from '../shop/payments/gateway.ts'
 import { isModuleOn, setting } from '../shop/settings/settings.ts'
 import { mayReverseCharge } from '../shop/tax/terms.ts'
-import type { CartChoices, Site, ShownPage } from './storefront/site.ts'
-import { textsIn } from './storefront/texts/languages.ts'
-import { findIdentity } from '../api/server.ts'
-import { rawPath, rawTarget } from '../platform/http/client-address.ts'
-import type { PageCall, PageReply } from './page.ts'
+import type { HtmlReply } from './page.ts'
+import { message } from './storefront/form-view.ts'
 import { templateData } from './storefront/site.ts'
-import { messagePage } from './page.ts'
+import type { CartChoices, ShownPage, Site } from './storefront/site.ts'
+import { textsIn } from './storefront/texts/languages.ts'
+import type { TextKey } from './storefront/texts/languages.ts'
 
 /** `dev` decides whether there is a storefront; `serve` uses the setting. */
 export function isOpen({ config, db }: App): boolean {
@@ -83,61 +82,48 @@ export function shopHome(app: App): string | null {
 /** The link of a page on which nothing else can be done. */
 export function homeLinks(app: App): { label: string; url: string }[] {
   const url = shopHome(app)
-  return url === null ? [] : [{ label: 'Go to the shop', url }]
+  return url === null ? [] : [{ label: siteOf(app).t('link.shop'), url }]
 }
 
-/**
- * A page that belongs to the service, such as the one of a link in an email, in the layout and the language of the
- * storefront. Without a storefront it has no links to it. It has no script.
- */
-export function sitePage(
-  { app, request, now }: Pick<PageCall, 'app' | 'request' | 'now'>,
-  shown: ShownPage
-): PageReply {
-  const site = siteOf(app)
+/** How the layout frames a page. Pages of the hosted checkout have no navigation, so that nothing leads away from paying. */
+type Frame = { hasNav?: boolean; path?: string; isSignedIn?: boolean }
+
+/** A page in the layout and the language of the shop. */
+export function shopPage(app: App, shown: ShownPage, frame: Frame = {}, site: Site = siteOf(app)): HtmlReply {
+  const { hasNav = false, path = '', ...others } = frame
   const { status = 200, template, title } = shown
   return {
     status,
-    template: `storefront/${template}`,
+    template,
     title,
     ...(site.logoUrl === '' ? {} : { pictureFrom: site.logoUrl }),
-    data: {
-      ...templateData(shown, site, rawPath(rawTarget(request))),
-      isSignedIn: findIdentity(app, request, now) !== null,
-      hasStorefront: isOpen(app)
-    }
+    data: { ...templateData(shown, site, path), hasNav, home: shopHome(app), ...others }
   }
 }
 
-type Words = { title: string; text: string | null }
-
-/** The text is null where the error's own message is meant for the reader of the page. */
-const wordsByStatus: Readonly<Record<number, Words>> = {
-  401: { title: 'Please log in', text: null },
-  403: { title: 'This form was sent from another site', text: null },
-  404: { title: 'Page not found', text: 'The address may be mistyped, or the page no longer exists.' },
-  405: { title: 'This page does not support that action', text: null },
-  410: { title: 'This page is no longer available', text: null },
-  413: { title: 'The form is too large', text: 'The form contains more text than this page accepts.' },
-  415: { title: 'This page accepts only its own form', text: 'Go back, reload the page, and send its form.' },
-  429: { title: 'Too many attempts', text: 'Please wait a few minutes, then try again.' },
-  500: { title: 'Something went wrong', text: 'This is a fault on our side. Please try again in a minute.' },
-  503: { title: 'The shop is busy', text: 'Please try again in a moment.' }
+/** The title and the text by the status of an error. The text is null where the error's own message is meant for the reader. */
+const wordsByStatus: Readonly<Record<number, readonly [TextKey, TextKey | null]>> = {
+  401: ['error.login', null],
+  403: ['error.otherSite', null],
+  404: ['missing', 'missingText'],
+  405: ['error.method', null],
+  410: ['error.gone', null],
+  413: ['error.tooLarge', 'error.tooLargeText'],
+  415: ['error.ownForm', 'error.ownFormText'],
+  429: ['error.tooOften', 'error.tooOftenText'],
+  500: ['page.failed', 'error.failedText'],
+  503: ['error.busy', 'error.busyText']
 }
-
-const otherwise: Words = { title: 'Something went wrong', text: null }
 
 /** The page for an error, with a link to the shop. */
-export function errorPage(app: App, error: Pick<AppError, 'status' | 'message' | 'headers'>): PageReply {
-  const { title, text } = wordsByStatus[error.status] ?? otherwise
-  return { ...messagePage(error.status, title, [text ?? error.message], linksOf(app)), headers: error.headers }
+export function errorPage(app: App, error: Pick<AppError, 'status' | 'message' | 'headers'>): HtmlReply {
+  const { t } = siteOf(app)
+  const [title, text] = wordsByStatus[error.status] ?? ['page.failed', null]
+  const words = text === null ? error.message : t(text)
+  return { ...shopPage(app, message(t(title), words, homeLinks(app), error.status)), headers: error.headers }
 }
 
-/** The database may be the reason for the error, and the storefront is a setting in it. */
-function linksOf(app: App): ReturnType<typeof homeLinks> {
-  try {
-    return homeLinks(app)
-  } catch {
-    return []
-  }
+/** The page for an order or another change on a machine that only follows. */
+export function readOnlyPage(app: App, { status, message: text, headers }: AppError): HtmlReply {
+  return { ...shopPage(app, message(siteOf(app).t('error.readOnly'), text, [], status)), headers }
 }

@@ -8,9 +8,8 @@ import { readForm } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { storeRoutes, showRoute } from './storefront/routes.ts'
 import type { StoreRoute } from './storefront/routes.ts'
-import { templateData } from './storefront/site.ts'
 import type { Shown, Visit } from './storefront/site.ts'
-import { requireOpen, siteOf } from './shop-site.ts'
+import { requireOpen, shopPage, siteOf } from './shop-site.ts'
 
 type Api = (request: Request) => Response | Promise<Response>
 
@@ -45,18 +44,13 @@ function toReply(
 ): PageReply {
   if ('redirect' in shown) return { redirect: shown.redirect, setCookie: [...cookies, ...(shown.cookies ?? [])] }
   if ('text' in shown) return shown
-  const { status = 200, template, title, meta } = shown
   return {
-    status,
-    template: `storefront/${template}`,
-    title,
+    ...shopPage(app, shown, { hasNav: true, path: rawPath(rawTarget(request)) }, site),
     setCookie: [...cookies, ...(shown.cookies ?? [])],
     // Stripe's page can have the shop's own domain, which is not known here.
-    ...(template === 'cart' && app.cards?.name === 'stripe' ? { leadsTo: ['https:'] } : {}),
+    ...(shown.template === 'cart' && app.cards?.name === 'stripe' ? { leadsTo: ['https:'] } : {}),
     ...(script === undefined ? {} : { script }),
-    ...(meta?.path == null ? {} : { indexed: true }),
-    ...(site.logoUrl === '' ? {} : { pictureFrom: site.logoUrl }),
-    data: templateData(shown, site, rawPath(rawTarget(request)))
+    ...(shown.meta?.path == null ? {} : { indexed: true })
   }
 }
 

@@ -71,9 +71,7 @@ describe('the plain starter', () => {
 
   it('is the demo storefront, with the client by the name of its package', () => {
     expect(text('storefront/public-files.ts')).toBe(readFileSync('src/pages/storefront/public-files.ts', 'utf8'))
-    expect(text('templates/storefront/layout.eta')).toBe(
-      readFileSync('src/pages/templates/storefront/layout.eta', 'utf8')
-    )
+    expect(text('templates/layout.eta')).toBe(readFileSync('src/pages/templates/layout.eta', 'utf8'))
     expect(text('storefront/site.ts')).toContain("from '@shopstead/client'")
     expect(text('assets/enhance.js')).toBe(readFileSync('src/pages/assets/enhance.js', 'utf8'))
   })

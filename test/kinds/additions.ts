@@ -15,9 +15,7 @@ const states = {
     to: `['completed']`,
     paid: 'true',
     released: 'false',
-    tone: `'good'`,
-    title: `'Your order is packed'`,
-    text: `'We will send it today.'`
+    tone: `'good'`
   },
   edits: (row: Row): Added => [
     { path: 'src/shop/orders/states.ts', instead: '  completed: {', text: `  packed: ${code(row)},\n  completed: {` }

@@ -17,8 +17,7 @@ const templates = new Eta({
 
 const assets = {
   icon: '/assets/shop.svg',
-  style: '/assets/style.css',
-  storefrontStyle: '/assets/storefront.css'
+  style: '/assets/style.css'
 }
 
 const pageHeaders = {
@@ -74,7 +73,7 @@ async function sendRoute(route: StoreRoute, url: URL, req: IncomingMessage, res:
   }
   const scripts = route.script === undefined || isInstead ? [] : [`/assets/${route.script}.js`]
   const data = { ...templateData(shown, site, url.pathname), assets, scripts }
-  const html = templates.render(`storefront/${shown.template}.eta`, data)
+  const html = templates.render(`${shown.template}.eta`, data)
   res.writeHead(shown.status ?? 200, { ...pageHeaders, 'set-cookie': [...cookies, ...(shown.cookies ?? [])] })
   res.end(req.method === 'HEAD' ? undefined : html)
 }

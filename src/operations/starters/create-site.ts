@@ -82,7 +82,7 @@ const sources: Readonly<Record<StarterName, readonly Source[]>> = {
     { from: 'seeds/starters/plain', files: '**/*', to: '' },
     { from: 'src/pages/storefront', files: '**/*.ts', to: 'storefront' },
     { from: 'src/pages/assets', files: '!(invoice).*', to: 'assets' },
-    { from: 'src/pages/templates', files: '{field,shipping,storefront/*}.eta', to: 'templates' }
+    { from: 'src/pages/templates', files: '!(checkout|invoice|order-status).eta', to: 'templates' }
   ],
   next: [{ from: 'seeds/starters/next', files: '**/*', to: '' }]
 }

@@ -1,9 +1,8 @@
 import { isShopError } from '../../client/client.ts'
 import type { Me, Affiliate, Download, Membership, OwnSubscription, Referral } from '../../client/client.ts'
 import { dayText, money } from './format.ts'
-import { formView, outcomeOf } from './form-view.ts'
+import { formView, outcomeOf, message } from './form-view.ts'
 import type { Blank, Field, FormView, Known, Outcome } from './form-view.ts'
-import { message } from './sign-in.ts'
 import type { AddressForm, Shown, ShownPage, Site, Visit } from './site.ts'
 import type { Tone } from './order-card.ts'
 

@@ -5,7 +5,7 @@ import { cartCookie, nameOf, parseCart, quantityOf, setCart, setKey, slugOf, set
 import type { CartItem } from './cart-cookie.ts'
 import { declineText, order, requestOf } from './cart-order.ts'
 import type { Wish } from './cart-order.ts'
-import { outcomeOf } from './form-view.ts'
+import { checkoutFields, outcomeOf } from './form-view.ts'
 import type { FieldErrors } from './form-view.ts'
 import { money } from './format.ts'
 import { taxLabel } from './order-card.ts'
@@ -218,7 +218,14 @@ async function cartPage(
   const { quote, wish, couponError, address, methods, isPickup } = await quoteOf(visit, items, form, checked)
   const lines = linesOf(visit, quote)
   const wrong = [...Object.keys(refused), ...(couponError === null ? [] : ['couponCode'])]
+  const values = Object.fromEntries(form)
+  const focus = form.has('pay') ? (wrong[0] ?? firstWrong(checked)) : null
   const invalidId = quote.problems.find(({ code }) => code === 'vat_id_invalid')?.message
+  const errors = {
+    ...refused,
+    ...(couponError === null ? {} : { couponCode: [couponError] }),
+    ...(invalidId === undefined ? {} : { vatId: [invalidId] })
+  }
   return {
     ...page,
     data: {
@@ -231,18 +238,14 @@ async function cartPage(
       news: newsOf(quote, lines, t),
       total: quote.total,
       sums: sumsOf(quote, site),
-      values: Object.fromEntries(form),
-      refused: {
-        ...refused,
-        ...(couponError === null ? {} : { couponCode: [couponError] }),
-        ...(invalidId === undefined ? {} : { vatId: [invalidId] })
-      },
-      focus: form.has('pay') ? (wrong[0] ?? firstWrong(checked)) : null,
+      values,
+      fields: checkoutFields(site, { values, errors, focus }, { coupon: 'couponCode', refreshes: 'update' }),
+      focus,
       accepted: couponError === null && quote.coupons.length > 0 ? acceptedText(quote, site) : null,
       address: quote.shipping.required ? withPickup(address, methods) : null,
       isPickup,
       hasPickup: methods.some(({ pickup }) => pickup),
-      methods: methodsOf(methods, wish, site),
+      shipping: methods.length === 0 ? null : shippingChoice(methods, wish, site),
       strategy: wish.strategy,
       subscribeAgain: wish.subscribeAgain === true,
       ...site.cart()
@@ -270,16 +273,20 @@ function withPickup(form: AddressForm, methods: Quoted['methods']): AddressForm 
   }
 }
 
-function methodsOf(methods: Quoted['methods'], { shippingMethod }: Wish, site: Site) {
-  return methods.map(({ id, name, amount, estimate }) => {
-    const price = amount === 0 ? site.t('cart.shippingFree') : money(amount, site)
-    return {
-      id,
-      name,
-      hint: estimate === null ? price : `${price}, ${estimate}`,
+function shippingChoice(methods: Quoted['methods'], { shippingMethod }: Wish, site: Site) {
+  const { t } = site
+  return {
+    legend: t(methods.some(({ pickup }) => pickup) ? 'shipping.howToGet' : 'shipping.how'),
+    name: 'shippingMethod',
+    refreshes: 'update',
+    options: methods.map(({ id, name, amount, estimate }) => ({
+      value: id,
+      label: name,
+      price: amount === 0 ? t('shipping.free') : money(amount, site),
+      hint: estimate,
       isChosen: id === shippingMethod
-    }
-  })
+    }))
+  }
 }
 
 type Line = ReturnType<typeof linesOf>[number]

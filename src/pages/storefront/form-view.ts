@@ -1,5 +1,5 @@
 import { ShopError } from '../../client/client.ts'
-import type { AddressForm } from './site.ts'
+import type { AddressForm, ShownPage, Site } from './site.ts'
 
 /** A field of a form. `tick` is a checkbox, and `long` has several lines. */
 export type Field = {
@@ -9,7 +9,12 @@ export type Field = {
   autocomplete?: string
   required?: boolean
   hint?: string
+  /** The action that a change of the field sends, on a page with a script. */
+  refreshes?: string
 }
+
+/** A field as field.eta shows it. */
+export type FieldView = Field & { value: Value; errors: readonly string[] | undefined; focus: boolean }
 
 export type FieldErrors = Readonly<Record<string, readonly string[]>>
 
@@ -44,7 +49,7 @@ export type Blank = {
 
 /** A form as form.eta shows it. */
 export type FormView = Omit<Blank, 'rows'> & {
-  rows: (Field & { value: Value; errors: readonly string[] | undefined; focus: boolean })[][]
+  rows: FieldView[][]
   /** The field of the address that has the focus. */
   focus: string | null
   error: string | null
@@ -104,4 +109,60 @@ export function outcomeOf(error: unknown, typed: URLSearchParams, password = 'pa
 /** The errors by the names of fields; the API names them by their path, such as `address.city`. */
 function byField(errors: FieldErrors): FieldErrors {
   return Object.fromEntries(Object.entries(errors).map(([path, messages]) => [path.split('.').at(-1), messages]))
+}
+
+/** A page with one form. */
+export function sheet(
+  status: number,
+  title: string,
+  data: { text: string | null; form: FormView; links: readonly { label: string; url: string }[] }
+): ShownPage {
+  return { status, template: 'sheet', title, data }
+}
+
+/** A page with a message, and where it leads on. */
+export function message(
+  title: string,
+  text: string,
+  links: readonly { label: string; url: string }[],
+  status = 200
+): ShownPage {
+  return { status, template: 'message', title, data: { text, links } }
+}
+
+type Typed = {
+  values: Readonly<Record<string, string | undefined>>
+  errors: Readonly<Record<string, readonly string[] | undefined>>
+  focus: string | null
+}
+
+/** The fields of a checkout besides the address, in the cart and on the payment page. `coupon` is the name of that field. */
+export function checkoutFields(
+  { t, minLength }: Site,
+  { values, errors, focus }: Typed,
+  { coupon, refreshes }: { coupon: string; refreshes?: string }
+) {
+  const view = (name: string, label: string, field: Omit<Field, 'name' | 'label'> = {}): FieldView => ({
+    name,
+    label,
+    ...field,
+    value: field.type === 'password' ? '' : values[name],
+    errors: errors[name],
+    focus: name === focus
+  })
+  const refreshing = refreshes === undefined ? {} : { refreshes }
+  const newPassword = {
+    type: 'password',
+    autocomplete: 'new-password',
+    hint: t('atLeast', { count: minLength })
+  } as const
+  return {
+    email: view('email', t('receiptEmail'), { type: 'email', autocomplete: 'email', required: true }),
+    firstName: view('firstName', t('optional', { label: t('firstName') }), { autocomplete: 'given-name' }),
+    lastName: view('lastName', t('optional', { label: t('lastName') }), { autocomplete: 'family-name' }),
+    password: view('password', t('password'), newPassword),
+    coupon: view(coupon, t('coupon'), refreshing),
+    vatId: view('vatId', t('vatId'), refreshing),
+    notes: view('notes', t('note'))
+  }
 }

@@ -1,13 +1,31 @@
-import type { BuyerOrder, Order } from '../../client/api-types.ts'
+import type { BuyerOrder, Order, Shipment } from '../../client/api-types.ts'
+import { dayText, money } from './format.ts'
 import { toPicture } from './products.ts'
 import type { Picture } from './products.ts'
-import { dayText, money } from './format.ts'
 import type { Site } from './site.ts'
 
-/** `unitPrice` is the price before the discount. */
-type Line = { name: string; quantity: number; total: number; unitPrice?: number; productSlug?: string | null }
-type ShownOrder = Order & Partial<Pick<BuyerOrder, 'totals' | 'taxes' | 'images'>> & { lines?: Line[] }
-type Sum = { label: string; amount: string; isTotal: boolean }
+/** The colour of a state on pages. */
+export type Tone = 'good' | 'wait' | 'bad'
+
+type Status = BuyerOrder['status']
+
+/** What the storefront knows about each state of an order. `over`: the order does not hold its goods any more. */
+export const orderStates: Readonly<Record<Status, { tone: Tone; paid: boolean; over: boolean }>> = {
+  pending: { tone: 'wait', paid: false, over: false },
+  'on-hold': { tone: 'wait', paid: false, over: false },
+  processing: { tone: 'good', paid: true, over: false },
+  completed: { tone: 'good', paid: true, over: false },
+  failed: { tone: 'bad', paid: false, over: true },
+  cancelled: { tone: 'bad', paid: false, over: true },
+  refunded: { tone: 'good', paid: false, over: true }
+}
+
+/** The lines and sums of an order as summary.eta shows them. */
+export type Summary = {
+  caption: string
+  lines: { name: string; quantity: number; amount: string; href?: string | null; picture?: Picture | null }[]
+  sums: { label: string; amount: string; isTotal: boolean }[]
+}
 
 /** An order as order-card.eta shows it: its state, lines and sums. */
 export type OrderCard = {
@@ -21,9 +39,12 @@ export type OrderCard = {
   day: string
   /** Which order it renews. */
   renews: string | null
-  lines: { name: string; href: string | null; quantity: number; amount: string; picture: Picture | null }[]
-  sums: Sum[]
+  summary: Summary
 }
+
+/** `unitPrice` is the price before the discount. */
+type Line = { name: string; quantity: number; total: number; unitPrice?: number; productSlug?: string | null }
+type ShownOrder = Order & Partial<Pick<BuyerOrder, 'totals' | 'taxes' | 'images'>> & { lines?: Line[] }
 
 /** The view of an order in a list, or of one with its sums. */
 export function orderCard(order: ShownOrder, site: Site, { href = null }: { href?: string | null } = {}): OrderCard {
@@ -39,14 +60,17 @@ export function orderCard(order: ShownOrder, site: Site, { href = null }: { href
     createdAt,
     day: dayText(createdAt, site),
     renews: renewalOf === null ? null : site.t('order.renewal', { id: renewalOf }),
-    lines: shown.map(({ name, quantity, total, unitPrice, productSlug }, index) => ({
-      name,
-      quantity,
-      href: productSlug == null ? null : `/products/${productSlug}`,
-      amount: amount(unitPrice === undefined ? total : unitPrice * quantity),
-      picture: images === undefined ? null : toPicture(images[index] ?? null, name, site)
-    })),
-    sums: sumsOf(order, site).map(([label, value, isTotal = false]) => ({ label, amount: amount(value), isTotal }))
+    summary: {
+      caption: site.t('order.contents', { id }),
+      lines: shown.map(({ name, quantity, total, unitPrice, productSlug }, index) => ({
+        name,
+        quantity,
+        href: productSlug == null ? null : `/products/${productSlug}`,
+        amount: amount(unitPrice === undefined ? total : unitPrice * quantity),
+        picture: images === undefined ? null : toPicture(images[index] ?? null, name, site)
+      })),
+      sums: sumsOf(order, site).map(([label, value, isTotal = false]) => ({ label, amount: amount(value), isTotal }))
+    }
   }
 }
 
@@ -74,21 +98,18 @@ export function taxLabel(
 ): string {
   const rate = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 4 }).format(ratePercent / 100)
   const tax = ratePercent === 0 ? name : `${rate} ${name}`
-  return included ? t('sum.taxIncluded', { tax }) : tax
+  return included ? t('sum.taxIncluded', { name: tax }) : tax
 }
 
-/** The colour of a state on pages. */
-export type Tone = 'good' | 'wait' | 'bad'
-
-type Status = BuyerOrder['status']
-
-/** What the storefront knows about each state of an order. `over`: the order does not hold its goods any more. */
-export const orderStates: Readonly<Record<Status, { tone: Tone; paid: boolean; over: boolean }>> = {
-  pending: { tone: 'wait', paid: false, over: false },
-  'on-hold': { tone: 'wait', paid: false, over: false },
-  processing: { tone: 'good', paid: true, over: false },
-  completed: { tone: 'good', paid: true, over: false },
-  failed: { tone: 'bad', paid: false, over: true },
-  cancelled: { tone: 'bad', paid: false, over: true },
-  refunded: { tone: 'good', paid: false, over: true }
+/** A shipment as shipments.eta shows it. */
+export function shipmentText({ shippedAt, carrier, tracking, url, lines }: Shipment, site: Site) {
+  const how = [carrier, tracking].filter((part) => part !== null).join(' ')
+  return {
+    shippedAt,
+    day: dayText(shippedAt, site),
+    goods: lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', '),
+    how: url === null ? how : '',
+    url,
+    track: carrier === null ? site.t('order.trackParcel') : site.t('order.track', { carrier })
+  }
 }

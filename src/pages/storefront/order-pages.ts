@@ -1,13 +1,13 @@
+import type { BuyerOrder } from '../../client/api-types.ts'
 import { isShopError } from '../../client/client.ts'
-import type { Address, Data, OwnOrder, OwnOrderLine, Quote, QuoteLine, Shipment } from '../../client/client.ts'
-import { cartCookie, parseCart, setCart, withItem } from './cart-cookie.ts'
+import type { Address, Data, OwnOrder, OwnOrderLine, Quote, QuoteLine } from '../../client/client.ts'
+import { cartCookie, isPlaced, parseCart, setCart, setPlaced, withItem } from './cart-cookie.ts'
 import type { CartItem } from './cart-cookie.ts'
-import { dayText } from './format.ts'
-import { outcomeOf } from './form-view.ts'
+import { outcomeOf, message } from './form-view.ts'
 import type { Outcome } from './form-view.ts'
-import { orderCard, orderStates } from './order-card.ts'
-import { message } from './sign-in.ts'
+import { orderCard, orderStates, shipmentText } from './order-card.ts'
 import type { Shown, ShownPage, Site, Visit } from './site.ts'
+import type { TextKey } from './texts/languages.ts'
 
 const perPage = 10
 
@@ -27,8 +27,6 @@ export async function showOrders({ client, site, query }: Visit): Promise<Shown>
   }
   return { template: 'orders', title: t('link.orders'), data }
 }
-
-type Known = Data<'GET', `/orders/${number}`>
 
 /** One order of the customer. */
 export async function showOrder(visit: Visit): Promise<ShownPage> {
@@ -66,7 +64,7 @@ async function orderPage(visit: Visit, { status = 200, error = null }: Outcome):
     const data = {
       isSignedIn: true,
       error,
-      ...wordsFor(known, site),
+      ...wordsOf(known, site, 'order.atBankByEmail'),
       card: orderCard(order, site),
       ...detailsOf(order, site),
       payUrl,
@@ -90,13 +88,15 @@ function missingOrder({ t }: Site): ShownPage {
   return message(t('order.notFound'), t('order.notFoundText'), links, 404)
 }
 
-function wordsFor({ order, canPay, canCancel }: Known, { t }: Site) {
-  const { status } = order
+type Facts = { order: { status: BuyerOrder['status'] }; canPay: boolean; canCancel: boolean }
+
+/** What the page of an order says first. `atBank` is for a payment that the bank has not confirmed. */
+function wordsOf({ order: { status }, canPay, canCancel }: Facts, { t }: Site, atBank: TextKey) {
   const { tone } = orderStates[status]
   if (status === 'pending' && !canCancel && !canPay)
-    return { tone, heading: t('order.atBank'), text: t('order.atBankByEmail') }
-  if (status === 'on-hold' && canCancel) return { tone, heading: t('order.transfer'), text: t('order.transferText') }
-  return { tone, heading: t(`state.${status}.title`), text: t(`state.${status}.text`) }
+    return { tone, heading: t('state.awaiting_bank.title'), text: t(atBank) }
+  const shown = status === 'on-hold' && canCancel ? 'awaiting_money' : status
+  return { tone, heading: t(`state.${shown}.title`), text: t(`state.${shown}.text`) }
 }
 
 /** Where the order goes, what was shipped of it, and its invoice. */
@@ -111,18 +111,6 @@ function detailsOf({ email, shipments, shippingAddress, billingAddress, invoiceU
     invoiceUrl,
     shipments: shipments.map((shipment) => shipmentText(shipment, site)),
     addresses: addresses.filter(({ lines }) => lines.length > 0)
-  }
-}
-
-function shipmentText({ shippedAt, carrier, tracking, url, lines }: Shipment, site: Site) {
-  const how = [carrier, tracking].filter((part) => part !== null).join(' ')
-  return {
-    shippedAt,
-    day: dayText(shippedAt, site),
-    goods: lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', '),
-    how: url === null ? how : '',
-    url,
-    track: carrier === null ? site.t('order.trackParcel') : site.t('order.track', { carrier })
   }
 }
 
@@ -200,4 +188,82 @@ function orderedLine(
 /** The shop does not name a product that it does not show. */
 function isGone({ problem }: QuoteLine): boolean {
   return problem?.code === 'unknown_product' || problem?.code === 'unavailable'
+}
+
+type Thanked = Data<'GET', `/store/orders/${string}`>
+
+/**
+ * Where the buyer comes back to. Only the shop knows the state of an order; the query of the address proves nothing. The
+ * cart is emptied if it became this order and the buyer does not need it any more.
+ */
+export async function showThanks(visit: Visit): Promise<Shown> {
+  return thanksPage(visit)
+}
+
+/** Cancels the order. */
+export async function cancelThanked(visit: Visit): Promise<Shown> {
+  const { client } = visit
+  const token = tokenOf(visit)
+  if (token === null) return unknown(visit.site)
+  try {
+    await client.post(`/store/orders/${token}/cancel`)
+    return { redirect: `/thanks?orderToken=${token}` }
+  } catch (error) {
+    const { status, error: text } = outcomeOf(error, new URLSearchParams())
+    return thanksPage(visit, status, text)
+  }
+}
+
+/** Anything but a token must not get into a path. */
+function tokenOf({ query }: Visit): string | null {
+  const token = query.get('orderToken') ?? ''
+  return /^[\w-]{1,100}$/.test(token) ? token : null
+}
+
+async function thanksPage(visit: Visit, status = 200, error: string | null = null): Promise<ShownPage> {
+  const { client, site, cookie } = visit
+  const { t } = site
+  const token = tokenOf(visit)
+  if (token === null) return unknown(site)
+  try {
+    const [known, { userLoggedIn: isSignedIn }] = await Promise.all([
+      client.get(`/store/orders/${token}`),
+      client.get('/nonce')
+    ])
+    const { order, payUrl, canCancel } = known
+    const { over, paid } = orderStates[order.status]
+    const isUndecided = order.status === 'pending'
+    const own = `/checkout/done/${token}`
+    const data = {
+      isSignedIn,
+      error,
+      ...wordsOf({ ...known, canPay: false }, site, 'order.atBankHere'),
+      receipt: paid && order.email !== null ? t('order.receipt', { email: order.email }) : '',
+      card: orderCard(order, site),
+      payUrl,
+      howToPay: order.status === 'on-hold' && canCancel ? own : null,
+      again: isUndecided ? `/thanks?orderToken=${token}` : null,
+      canCancel: canCancel && !over,
+      over,
+      own: isUndecided ? null : own
+    }
+    const cookies = isPlaced(cookie, token) && isTaken(known) ? [setCart([], site), setPlaced('', site)] : []
+    return { status, template: 'thanks', title: t('yourOrder'), data, cookies }
+  } catch (failure) {
+    if (isShopError(failure, 'NOT_FOUND')) return unknown(site)
+    throw failure
+  }
+}
+
+function unknown({ t }: Site): ShownPage {
+  const links = [
+    { label: t('link.orders'), url: '/orders' },
+    { label: t('link.shop'), url: '/' }
+  ]
+  return message(t('order.unknown'), t('order.unknownText'), links, 404)
+}
+
+/** The order is paid, or waits for the bank or a transfer. */
+function isTaken({ order, canPay, canCancel }: Thanked): boolean {
+  return order.status === 'pending' ? !canPay && !canCancel : !orderStates[order.status].over
 }

@@ -1,15 +1,15 @@
 import { ShopError } from '../../client/client.ts'
 import { changeAccount, showAccount } from './account-page.ts'
 import { takeCart, showCart } from './cart-page.ts'
+import { message } from './form-view.ts'
 import { showOffers } from './offers-page.ts'
-import { changeOrder, showOrder, showOrders } from './order-pages.ts'
+import { cancelThanked, changeOrder, showOrder, showOrders, showThanks } from './order-pages.ts'
 import { showProduct } from './products.ts'
 import { robots, sitemap, sitemapIndex, theme } from './public-files.ts'
 import { changeReferrals, showReferrals } from './referrals-page.ts'
-import { logIn, message, register, sendReset, showForgot, showLogin, showRegister } from './sign-in.ts'
+import { logIn, register, sendReset, showForgot, showLogin, showRegister } from './sign-in.ts'
 import { PageNotFound } from './site.ts'
 import type { Shown, ShownPage, Site, Visit } from './site.ts'
-import { cancelThanked, showThanks } from './thanks-page.ts'
 
 /** The name of a script in assets/. */
 export type StoreScript = 'offers' | 'product' | 'shell' | 'copy-link'

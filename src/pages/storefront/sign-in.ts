@@ -1,6 +1,6 @@
 import { isShopError } from '../../client/client.ts'
-import { formView, outcomeOf } from './form-view.ts'
-import type { Field, FormView, Outcome } from './form-view.ts'
+import { formView, message, outcomeOf, sheet } from './form-view.ts'
+import type { Field, Outcome } from './form-view.ts'
 import type { Shown, ShownPage, Site, Visit } from './site.ts'
 
 /** The page to log in. Pages of one person lead here, and the login leads back to them. */
@@ -126,25 +126,6 @@ function forgotPage({ t }: Site, { status = 200, ...outcome }: Outcome): ShownPa
     form,
     links: [{ label: t('forgot.back'), url: '/login' }]
   })
-}
-
-/** A page with one form. */
-export function sheet(
-  status: number,
-  title: string,
-  data: { text: string | null; form: FormView; links: readonly { label: string; url: string }[] }
-): ShownPage {
-  return { status, template: 'sheet', title, data }
-}
-
-/** A page with a message, and where it leads on. */
-export function message(
-  title: string,
-  text: string,
-  links: readonly { label: string; url: string }[],
-  status = 200
-): ShownPage {
-  return { status, template: 'message', title, data: { text, links } }
 }
 
 /** A page to which a login leads back. */

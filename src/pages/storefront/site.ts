@@ -129,7 +129,8 @@ export function templateData({ title, data, meta }: ShownPage, site: Site, path:
     minLength,
     search: '',
     isSignedIn: false,
-    hasStorefront: true,
+    hasNav: true,
+    home: '/',
     error: null,
     meta: meta === undefined ? null : metaFacts(meta, site),
     ...data

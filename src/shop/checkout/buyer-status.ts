@@ -25,32 +25,11 @@ type Waiting =
 export type BuyerStatus = OrderStatus | Waiting
 
 /** The properties of each status, for pages and payments. */
-export const buyerStatuses: Readonly<Record<BuyerStatus, Omit<OrderState, 'label'>>> = {
+export const buyerStatuses: Readonly<Record<BuyerStatus, OrderState>> = {
   ...orderStates,
-  awaiting_money: {
-    to: [],
-    paid: false,
-    released: false,
-    tone: 'wait',
-    title: 'Your order is waiting for your payment',
-    text: 'We will write to you when your payment has arrived.'
-  },
-  awaiting_bank: {
-    to: [],
-    paid: false,
-    released: false,
-    tone: 'wait',
-    title: 'Your bank has not confirmed the payment yet',
-    text: 'The payment has started and your bank has not confirmed it yet. You don’t need to do anything else.'
-  },
-  expired: {
-    to: [],
-    paid: false,
-    released: true,
-    tone: 'bad',
-    title: 'This order has expired',
-    text: 'It was not paid in time, so its items are available to other buyers again. You are welcome to order again.'
-  }
+  awaiting_money: { to: [], paid: false, released: false, tone: 'wait' },
+  awaiting_bank: { to: [], paid: false, released: false, tone: 'wait' },
+  expired: { to: [], paid: false, released: true, tone: 'bad' }
 }
 
 /** Stripe's statuses of a payment that the bank has not decided about. */

@@ -10,9 +10,6 @@ type StateRow<To extends string> = {
   released: boolean
   /** The colour of the state on pages. */
   tone: Tone
-  /** Title and text of the order's own page. */
-  title: string
-  text: string
 }
 
 const states = {
@@ -20,57 +17,43 @@ const states = {
     to: ['processing', 'completed', 'on-hold', 'failed', 'cancelled'],
     paid: false,
     released: false,
-    tone: 'wait',
-    title: 'Your order is not paid yet',
-    text: 'If you have just paid, it can take a moment until we receive the payment.'
+    tone: 'wait'
   },
   'on-hold': {
     to: ['processing', 'completed', 'failed', 'cancelled', 'refunded'],
     paid: false,
     released: false,
-    tone: 'wait',
-    title: 'Your order is on hold',
-    text: 'There is a question about its payment. We will send you an email.'
+    tone: 'wait'
   },
   processing: {
     to: ['completed', 'on-hold', 'cancelled', 'refunded'],
     paid: true,
     released: false,
-    tone: 'good',
-    title: 'Thank you for your order',
-    text: 'We have received your payment.'
+    tone: 'good'
   },
   completed: {
     to: ['on-hold', 'refunded'],
     paid: true,
     released: false,
-    tone: 'good',
-    title: 'Thank you for your order',
-    text: 'We have received your payment.'
+    tone: 'good'
   },
   failed: {
     to: ['pending', 'processing', 'completed', 'on-hold', 'cancelled'],
     paid: false,
     released: true,
-    tone: 'bad',
-    title: 'The payment did not go through',
-    text: 'Nothing was charged. Please try again with another card or another way to pay.'
+    tone: 'bad'
   },
   cancelled: {
     to: ['processing', 'completed', 'on-hold'],
     paid: false,
     released: true,
-    tone: 'bad',
-    title: 'This order was cancelled',
-    text: 'You are welcome to order again.'
+    tone: 'bad'
   },
   refunded: {
     to: [],
     paid: false,
     released: true,
-    tone: 'good',
-    title: 'This order was refunded',
-    text: 'You get the money back to the payment method that you used. This can take a few days.'
+    tone: 'good'
   }
 } as const satisfies Record<string, StateRow<string>>
 

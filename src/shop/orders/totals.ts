@@ -167,52 +167,75 @@ export function toTaxes(lines: readonly TaxLine[], currency: string): TaxView[] 
   }))
 }
 
-/** The label of a tax in a list of sums: `19 % VAT`, with `incl.` if the prices include it. */
-export function taxLabel(tax: TaxLine, included: boolean): string {
-  return included ? `incl. ${rateLabel(tax)}` : rateLabel(tax)
+/** An amount between the lines of an order and its total. `name` is that of the coupon, the shipping method or the tax. */
+export type SummaryPart = {
+  kind: 'subtotal' | 'coupon' | 'discount' | 'shipping' | 'pickup' | 'tax' | 'taxIncluded' | 'total'
+  name: string
+  amountMinor: number
 }
 
-/** A row of sums under the lines of an order. `amount` is for display. */
-export type SummaryRow = { label: string; amount: string; isTotal: boolean }
-
 /**
- * The rows from the subtotal to the total of an order, as its page, its hosted page and its emails show them. Without
- * discounts, shipping and tax, the total is the only row.
+ * From the subtotal to the total of an order, as its pages and its emails show it. Without discounts, shipping and tax,
+ * the total is the only part.
  *
  * @param taxLines the taxes that the order would have, if it is not stored yet
  */
-export function summaryRows(
+export function summaryParts(
   db: Db,
   order: OrderRow,
   taxLines: readonly TaxLine[] = taxesOfOrder(db, order.id)
-): SummaryRow[] {
-  const { currency, subtotalMinor, shippingMinor, shippingMethod, taxIncluded, totalMinor } = order
-  const row = (label: string, minor: number, isTotal = false): SummaryRow => ({
-    label,
-    amount: formatMoney(minor, currency),
-    isTotal
-  })
-  const discounts = discountsOf(db, order).map(({ label, amountMinor }) => row(label, -amountMinor))
-  const taxes = taxLines.map((tax) => row(taxLabel(tax, taxIncluded), tax.amountMinor))
+): SummaryPart[] {
+  const { subtotalMinor, shippingMinor, shippingMethod, taxIncluded, totalMinor } = order
+  const part = (kind: SummaryPart['kind'], amountMinor: number, name = ''): SummaryPart => ({ kind, name, amountMinor })
+  const discounts = discountParts(db, order).map(({ kind, name, amountMinor }) => part(kind, -amountMinor, name))
+  const taxParts = taxLines.map((tax) => part(taxIncluded ? 'taxIncluded' : 'tax', tax.amountMinor, rateLabel(tax)))
   const parts = [
     ...discounts,
-    ...(shippingMethod === null ? [] : [row(methodLabel(shippingMethod), shippingMinor)]),
-    ...(taxIncluded ? [] : taxes)
+    ...(shippingMethod === null
+      ? []
+      : [part(shippingMethod.pickup ? 'pickup' : 'shipping', shippingMinor, shippingMethod.name)]),
+    ...(taxIncluded ? [] : taxParts)
   ]
   return [
-    ...(parts.length === 0 ? [] : [row('Subtotal', subtotalMinor)]),
+    ...(parts.length === 0 ? [] : [part('subtotal', subtotalMinor)]),
     ...parts,
-    row('Total', totalMinor, true),
-    ...(taxIncluded ? taxes : [])
+    part('total', totalMinor),
+    ...(taxIncluded ? taxParts : [])
   ]
 }
 
+const summaryLabels: Readonly<Record<SummaryPart['kind'], (name: string) => string>> = {
+  subtotal: () => 'Subtotal',
+  coupon: (name) => `Coupon ${name}`,
+  discount: () => 'Discount',
+  shipping: (name) => methodLabel({ name }),
+  pickup: (name) => name,
+  tax: (name) => name,
+  taxIncluded: (name) => `incl. ${name}`,
+  total: () => 'Total'
+}
+
+/** The parts of an order's total as rows of an email, which is in English. */
+export function summaryRows(db: Db, order: OrderRow): { label: string; amount: string }[] {
+  return summaryParts(db, order).map(({ kind, name, amountMinor }) => ({
+    label: summaryLabels[kind](name),
+    amount: formatMoney(amountMinor, order.currency)
+  }))
+}
+
 /** The discounts of an order, which add up to its `discountMinor`. */
-export function discountsOf(db: Db, { id, discountMinor }: OrderRow): { label: string; amountMinor: number }[] {
+export function discountsOf(db: Db, order: OrderRow): { label: string; amountMinor: number }[] {
+  return discountParts(db, order).map(({ kind, name, amountMinor }) => ({
+    label: summaryLabels[kind](name),
+    amountMinor
+  }))
+}
+
+function discountParts(db: Db, { id, discountMinor }: OrderRow): SummaryPart[] {
   const coupons = couponsOf(db, id).filter((coupon) => coupon.discountMinor > 0)
   const byCoupons = coupons.reduce((sum, coupon) => sum + coupon.discountMinor, 0)
   // An order that was paid with another amount than ordered has another discount than its coupons.
   return byCoupons === discountMinor
-    ? coupons.map((coupon) => ({ label: `Coupon ${coupon.code}`, amountMinor: coupon.discountMinor }))
-    : [{ label: 'Discount', amountMinor: discountMinor }]
+    ? coupons.map((coupon) => ({ kind: 'coupon', name: coupon.code, amountMinor: coupon.discountMinor }))
+    : [{ kind: 'discount', name: '', amountMinor: discountMinor }]
 }

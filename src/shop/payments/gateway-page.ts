@@ -23,9 +23,9 @@ import { failAttempt, settleAttempt } from './settle.ts'
 import { methodConfiguration, paymentDetails, keyFor, payAsCustomer, gatewayEmail } from './gateway-customer.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { needsShipping, isShipped } from '../catalog/product-types.ts'
-import { taxesOfOrder, taxLabel, termsOfOrder } from '../orders/totals.ts'
+import { taxesOfOrder, termsOfOrder } from '../orders/totals.ts'
 import type { TaxLine } from '../tax/terms.ts'
-import { taxOf } from '../tax/terms.ts'
+import { rateLabel, taxOf } from '../tax/terms.ts'
 import { methodLabel } from '../shipping/zones.ts'
 import { renewalInterval } from '../benefits/kinds.ts'
 import type { GrantSpec } from '../catalog/grants.ts'
@@ -277,7 +277,7 @@ function recurringTaxes(db: Db, order: OrderRow, items: readonly OrderItemRow[])
 function byLabel(taxes: readonly TaxLine[]): Map<string, number> {
   const sums = new Map<string, number>()
   for (const tax of taxes) {
-    const label = taxLabel(tax, false)
+    const label = rateLabel(tax)
     sums.set(label, (sums.get(label) ?? 0) + tax.amountMinor)
   }
   return sums
