@@ -97,7 +97,7 @@ export function shopPage(app: App, shown: ShownPage, frame: Frame = {}, site: Si
     template,
     title,
     ...(site.logoUrl === '' ? {} : { pictureFrom: site.logoUrl }),
-    data: { ...templateData(shown, site, path), hasNav, home: shopHome(app), ...others }
+    data: { ...templateData(shown, site, path), hasNav, ...others }
   }
 }
 

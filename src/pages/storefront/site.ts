@@ -130,7 +130,6 @@ export function templateData({ title, data, meta }: ShownPage, site: Site, path:
     search: '',
     isSignedIn: false,
     hasNav: true,
-    home: '/',
     error: null,
     meta: meta === undefined ? null : metaFacts(meta, site),
     ...data
