@@ -20,9 +20,9 @@ type Api = (request: Request) => Response | Promise<Response>
 export const storefrontPages: readonly PageRoute[] = storeRoutes.map(storePage)
 
 function storePage(route: StoreRoute): PageRoute {
-  const { method = 'GET', name, path, script } = route
+  const { method = 'GET', name, path, script, isShared = false } = route
   const handle = async (call: PageCall): Promise<PageReply> => {
-    requireOpen(call.app)
+    if (!isShared) requireOpen(call.app)
     const cookies: string[] = []
     const visit = visitOf(call, cookies)
     const { shown, isInstead } = await showRoute(route, visit, rawPath(rawTarget(call.request))).catch(asAppError)

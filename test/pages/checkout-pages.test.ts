@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { getOrderByPublicToken } from '../../src/shop/orders/find.ts'
 import type { OrderRow } from '../../src/shop/orders/find.ts'
@@ -6,7 +6,7 @@ import { moveOrder } from '../../src/shop/orders/transition.ts'
 import { attemptsOf, openAttempts, paymentStatusOf, markPaid } from '../../src/shop/payments/attempts.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
 import { cancelOrder, endHold } from '../../src/shop/payments/end-hold.ts'
-import { setSetting } from '../../src/shop/settings/settings.ts'
+import { setSetting, unsetSetting } from '../../src/shop/settings/settings.ts'
 import { quay } from '../support/addresses.ts'
 import type { Browser } from '../support/browser.ts'
 import { startShop } from '../support/running-shop.ts'
@@ -47,6 +47,44 @@ const pageOf = async (visitor: Browser, url: string): Promise<[number, string]> 
 const named = ({ id, publicToken }: OrderRow): string => `orderId=${id}&orderToken=${publicToken}`
 
 describe('the hosted checkout', () => {
+  it('is in the language and the colour of the shop, also without a storefront', async () => {
+    for (const [name, value] of [
+      ['language', 'de'],
+      ['accentColor', '#123456'],
+      ['enabled', 'false']
+    ] as const)
+      setSetting(shop.app.db, `storefront.${name}`, value, Date.now())
+    onTestFinished(() => {
+      for (const name of ['language', 'accentColor', 'enabled'] as const)
+        unsetSetting(shop.app.db, `storefront.${name}`)
+    })
+    const visitor = shop.visitor()
+    const { url, done } = await place(visitor, { shippingAddress: undefined })
+    const asked = await visitor.submit(url, { payment_method: 'manual', email: 'x', country: 'DE', address1: '' })
+    for (const words of [
+      '<html lang="de">',
+      'Bestellung bezahlen',
+      'Gesamtbetrag',
+      '25,00\u00a0€',
+      'Bitte geben Sie eine E-Mail-Adresse wie name@example.com ein.',
+      'Vorname (freiwillig)',
+      'Wie möchten Sie bezahlen?',
+      'Abbrechen und zurück'
+    ])
+      expect(asked.html).toContain(words)
+    expect(asked.html).not.toMatch(/Please|Order|Price/)
+    const [, status] = await pageOf(visitor, done)
+    expect(status).toMatch(
+      /Ihre Bestellung ist noch nicht bezahlt[\s\S]*Bestellung \d+ vom \d+\. \S+ 20\d\d[\s\S]*Jetzt bezahlen/
+    )
+    expect(await pageOf(visitor, `${shop.url}/checkout/abc`)).toEqual([
+      404,
+      expect.stringContaining('Seite nicht gefunden')
+    ])
+    const [, theme = ''] = /href="(\/theme-[^"]+)"/.exec(status) ?? []
+    expect((await visitor.fetch(`${shop.url}${theme}`)).status).toBe(200)
+  })
+
   it('asks for what is missing and offers the payment methods that are on', async () => {
     const visitor = shop.visitor()
     const { url, order } = await place(visitor, { returnUrl: 'https://site.example/thanks' })

@@ -20,6 +20,8 @@ export type StoreRoute = {
   name: string
   path: RegExp
   script?: StoreScript
+  /** Whether the shop's other pages need it too, so that it is there without a storefront. */
+  isShared?: boolean
   show: (visit: Visit) => Shown | Promise<Shown>
 }
 
@@ -52,7 +54,12 @@ export const storeRoutes: readonly StoreRoute[] = [
   { name: '/robots.txt', path: /^\/robots\.txt$/, show: robots },
   { name: '/sitemap.xml', path: /^\/sitemap\.xml$/, show: sitemapIndex },
   { name: '/sitemap-:file.xml', path: /^\/sitemap-([1-9]\d{0,3})\.xml$/, show: sitemap },
-  { name: '/theme-:colour.css', path: /^\/theme-([0-9a-f]{6})\.css$/, show: ({ param }) => theme(param) }
+  {
+    name: '/theme-:colour.css',
+    path: /^\/theme-([0-9a-f]{6})\.css$/,
+    isShared: true,
+    show: ({ param }) => theme(param)
+  }
 ]
 
 /** What a route shows. `isInstead` says that it is another page than the route's own, which loads no script. */
