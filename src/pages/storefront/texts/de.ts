@@ -92,6 +92,7 @@ const texts = {
   yourOrder: 'Ihre Bestellung',
   optional: '{label} (freiwillig)',
   'pay.title': 'Bestellung bezahlen',
+  'pay.apply': 'Anwenden',
   'pay.applyVatId': 'USt-IdNr. anwenden',
   'pay.shipTo': 'Lieferung an',
   'pay.addressTyped': 'Die Adresse, die Sie eingegeben haben',

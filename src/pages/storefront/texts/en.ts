@@ -90,6 +90,7 @@ const texts = {
   yourOrder: 'Your order',
   optional: '{label} (optional)',
   'pay.title': 'Pay your order',
+  'pay.apply': 'Apply',
   'pay.applyVatId': 'Apply the VAT id',
   'pay.shipTo': 'Ship to',
   'pay.addressTyped': 'The address that you entered',
