@@ -1,23 +1,27 @@
+import { hash } from 'node:crypto'
 import type { H3, H3Event } from 'h3'
 import type { App } from '../app.ts'
 import { refuseCrossSite } from '../api/server.ts'
 import { AppError } from '../errors.ts'
 import { storageUnavailable } from '../platform/db/storage-errors.ts'
-import { addressKey, clientAddress, parseTrustedProxies, socketAddress } from '../platform/http/client-address.ts'
+import { isolationHeaders, matchesEtag, notFound } from '../platform/http/answers.ts'
+import { addressKey, clientAddress, parseTrustedProxies } from '../platform/http/client-address.ts'
 import type { TrustedProxies } from '../platform/http/client-address.ts'
-import { notFound } from '../platform/http/answers.ts'
+import { socketAddress } from '../platform/http/client-address.ts'
 import { serveAt } from '../platform/http/routing.ts'
 import type { Methods } from '../platform/http/routing.ts'
-import { describeError, clientLog } from '../platform/log.ts'
+import { clientLog, describeError } from '../platform/log.ts'
+import { assetPath } from '../platform/package-root.ts'
+import { openTemplates } from '../platform/templates.ts'
 import { accountPages } from './account-pages.ts'
 import { addressPages } from './address-form.ts'
-import { loadAssets } from './assets.ts'
+import { acceptedEncoding, compressedPage, loadAssets } from './assets.ts'
+import type { Assets, Encoding } from './assets.ts'
+import { invoicePages } from './invoice-page.ts'
+import { donePages, subscriptionPages } from './order-page.ts'
+import type { HtmlReply, PageCall, PageReply, PageRoute } from './page.ts'
 import { checkoutPages } from './pay-page.ts'
 import { errorPage, readOnlyPage } from './shop-site.ts'
-import { donePages, subscriptionPages } from './order-page.ts'
-import { invoicePages } from './invoice-page.ts'
-import type { PageCall, PageReply, PageRoute } from './page.ts'
-import { createRenderer } from './render.ts'
 import { storefrontPages } from './storefront-pages.ts'
 
 /** Every page; the first whose path matches and whose method fits answers. */
@@ -110,4 +114,109 @@ async function answer(
 
 function isRead({ method }: Request): boolean {
   return method === 'GET' || method === 'HEAD'
+}
+
+/** Turns replies into responses with the headers of every page. */
+function createRenderer(app: App, assets: Assets): (reply: PageReply, request: Request) => Response {
+  const templates = openTemplates(assetPath('pages', 'templates'))
+  return (reply, request) => {
+    if ('redirect' in reply) return redirection(reply)
+    if ('text' in reply) {
+      const caching = reply.isPrivate === true ? 'no-store' : 'public, max-age=300'
+      return new Response(reply.text, { headers: { ...contentHeaders(reply.type), 'cache-control': caching } })
+    }
+    if ('file' in reply) return privateFile(reply)
+    const { title, script, template, data } = reply
+    const common = { title, assets: assets.urls, scripts: script === undefined ? [] : assets.modulesOf(script) }
+    return htmlResponse(app, reply, templates.html(`${template}.eta`, { ...common, ...data }), request)
+  }
+}
+
+const contentHeaders = (type: string) => ({ 'content-type': type, 'x-content-type-options': 'nosniff' })
+
+function cookieHeaders(setCookie: HtmlReply['setCookie'] = []): [string, string][] {
+  return [setCookie].flat().map((cookie) => ['set-cookie', cookie])
+}
+
+function redirection({ redirect, setCookie }: Extract<PageReply, { redirect: string }>): Response {
+  const headers: [string, string][] = [
+    ['location', redirect],
+    ['cache-control', 'no-store'],
+    ['referrer-policy', 'no-referrer'],
+    ...cookieHeaders(setCookie)
+  ]
+  return new Response(null, { status: 303, headers })
+}
+
+function privateFile({ file, type, name }: Extract<PageReply, { file: unknown }>): Response {
+  return new Response(file, {
+    headers: {
+      ...contentHeaders(type),
+      'content-disposition': `inline; filename="${name}"`,
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+      'x-robots-tag': 'noindex'
+    }
+  })
+}
+
+function htmlResponse(app: App, reply: HtmlReply, html: string, request: Request): Response {
+  const { status, leadsTo = [], setCookie, script, pictureFrom } = reply
+  const isPublic = reply.indexed === true && status === 200
+  const headers = new Headers({
+    ...reply.headers,
+    ...contentHeaders('text/html; charset=utf-8'),
+    'content-security-policy': contentSecurityPolicy(script !== undefined, [app.publicUrl(), ...leadsTo], pictureFrom),
+    // Paths and queries contain tokens, which other sites must not get. With no-referrer, browsers send forms with
+    // `Origin: null` (Fetch, "append a request Origin header"), which are refused without Sec-Fetch-Site.
+    'referrer-policy': 'same-origin',
+    ...isolationHeaders
+  })
+  if (isPublic) return publicPage(headers, html, request)
+  headers.set('cache-control', 'no-store')
+  headers.set('x-robots-tag', 'noindex')
+  for (const [name, cookie] of cookieHeaders(setCookie)) headers.append(name, cookie)
+  // A page with personal data is not compressed, because the length could reveal it (BREACH).
+  return new Response(html, { status, headers })
+}
+
+/** A page that is the same for everyone: a CDN keeps it for a minute, and a browser asks each time. */
+function publicPage(headers: Headers, html: string, request: Request): Response {
+  const encoding = acceptedEncoding(request)
+  const etag = etagOf(html, encoding)
+  headers.set('cache-control', 'public, max-age=0, s-maxage=60')
+  headers.set('vary', 'accept-encoding')
+  headers.set('etag', etag)
+  if (encoding !== null) headers.set('content-encoding', encoding)
+  if (matchesEtag(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers })
+  return new Response(encoding === null ? html : compressedPage(html, encoding), { headers })
+}
+
+/** The tag of a page in one encoding; each encoding has its own (RFC 9110 8.8.3.3). */
+function etagOf(html: string, encoding: Encoding | null): string {
+  return `"${hash('sha256', html, 'base64url').slice(0, 22)}${encoding === null ? '' : `-${encoding}`}"`
+}
+
+/** Chromium also applies form-action to the redirect that answers a form, so its target must be listed. */
+function contentSecurityPolicy(isScripted: boolean, leadsTo: readonly (string | null)[], pictureFrom?: string): string {
+  const sources = new Set(leadsTo.flatMap((url) => (url === null ? [] : [sourceOf(url)])))
+  return [
+    "default-src 'none'",
+    ...(isScripted ? ["script-src 'self'", "connect-src 'self'"] : []),
+    "style-src 'self'",
+    `img-src 'self' data:${pictureFrom === undefined ? '' : ` ${sourceOf(pictureFrom)}`}`,
+    `form-action 'self' ${[...sources].join(' ')}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'"
+  ].join('; ')
+}
+
+/**
+ * An origin or a scheme (`https:`). The scheme also covers hosts that a policy cannot name: IPv6 addresses, and hosts
+ * with other characters than these.
+ */
+function sourceOf(url: string): string {
+  if (/^https?:$/.test(url)) return url
+  const { hostname, protocol, origin } = new URL(url)
+  return /^[a-z\d.-]+$/.test(hostname) ? origin : protocol
 }

@@ -25,7 +25,7 @@ import type { HtmlReply, PageCall } from './page.ts'
 import { askedOf, shownOrder } from './pay-form.ts'
 import { shopPage, siteOf } from './shop-site.ts'
 import { checkoutFields } from './storefront/form-view.ts'
-import { money } from './storefront/format.ts'
+import { money } from './storefront/texts/languages.ts'
 import type { AddressForm, Site } from './storefront/site.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { isShopError } from '../../client/client.ts'
 import type { Me, Affiliate, Download, Membership, OwnSubscription, Referral } from '../../client/client.ts'
-import { dayText, money } from './format.ts'
+import { dayText, money } from './texts/languages.ts'
 import { formView, outcomeOf, message } from './form-view.ts'
 import type { Blank, Field, FormView, Known, Outcome } from './form-view.ts'
 import type { AddressForm, Shown, ShownPage, Site, Visit } from './site.ts'

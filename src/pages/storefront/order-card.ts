@@ -1,5 +1,5 @@
 import type { BuyerOrder, Order, Shipment } from '../../client/api-types.ts'
-import { dayText, money } from './format.ts'
+import { dayText, money } from './texts/languages.ts'
 import { toPicture } from './products.ts'
 import type { Picture } from './products.ts'
 import type { Site } from './site.ts'

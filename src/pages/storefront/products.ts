@@ -1,6 +1,6 @@
 import type { Product, Variation, Card, Image, Price } from '../../client/api-types.ts'
 import type { Shown, Site, Visit } from './site.ts'
-import { money } from './format.ts'
+import { money } from './texts/languages.ts'
 
 /** One order can contain this many units of a product. */
 const mostUnits = 50
