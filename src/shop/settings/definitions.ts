@@ -210,7 +210,7 @@ export const definitions = {
   'storefront.imprintUrl': webAddress('The http or https address of the imprint; empty for none'),
   'storefront.language': text(
     'en',
-    'The language tag of the storefront, such as de. Its own texts are there in English and German, else in English',
+    'The language tag of the pages, such as de. Their texts are there in English and German, else in English',
     z.string(rules.language).refine(isLanguage, rules.language)
   ),
   'backup.schedule': text(
