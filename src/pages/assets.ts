@@ -5,18 +5,8 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { existsSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 
-/** The files that templates name. They import or refer to all others. */
-const entries = {
-  style: 'style.css',
-  invoiceStyle: 'invoice.css',
-  icon: 'shop.svg',
-  offers: 'offers.js',
-  product: 'product.js',
-  shell: 'shell.js',
-  'copy-link': 'copy-link.js'
-} as const
-
-export type AssetName = keyof typeof entries
+/** What templates name. The files import or refer to all others. */
+export type AssetName = 'style' | 'invoiceStyle' | 'icon' | 'offers' | 'product' | 'shell' | 'copy-link'
 
 const types: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
@@ -64,9 +54,16 @@ function readAssets(): Assets {
     byPath.set(path, asset)
     return asset
   }
-  const urls = Object.fromEntries(
-    Object.entries(entries).map(([name, file]) => [name, publish(posix.join('pages/assets', file)).path])
-  ) as Record<AssetName, string>
+  const addressOf = (file: string): string => publish(posix.join('pages/assets', file)).path
+  const urls = {
+    style: addressOf('style.css'),
+    invoiceStyle: addressOf('invoice.css'),
+    icon: addressOf('shop.svg'),
+    offers: addressOf('offers.js'),
+    product: addressOf('product.js'),
+    shell: addressOf('shell.js'),
+    'copy-link': addressOf('copy-link.js')
+  }
   return {
     urls,
     modulesOf: (name) => [urls[name], ...(byPath.get(urls[name])?.imports ?? [])],

@@ -21,9 +21,12 @@ const maxAgeSeconds = 60 * 60
 /** Browsers accept 4096 bytes with the name and the attributes (RFC 6265, 6.1). */
 const longestValue = 3600
 
+/** The errors of a form's fields, as a refusal has them in its details. */
+export const fieldErrors = z.record(z.string(), z.array(z.string()))
+
 const shape = z.object({
   values: z.record(z.string(), z.string()),
-  errors: z.record(z.string(), z.array(z.string())),
+  errors: fieldErrors,
   message: z.string().nullable()
 })
 

@@ -10,7 +10,7 @@ import { choosePayment, takeCoupon, takeVatId } from '../shop/checkout/order-for
 import { takePagePoint } from '../shop/checkout/limits.ts'
 import { getOrder, getOrderByPublicToken } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
-import { draftCookie, emptyDraft, pathOf, readDraft } from './draft.ts'
+import { draftCookie, emptyDraft, fieldErrors, pathOf, readDraft } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { backUrl, orderPage } from './order-page.ts'
 import { readForm } from './page.ts'
@@ -120,7 +120,7 @@ function answerRefusal(call: PageCall, submitted: Submitted, error: unknown): Pa
   if (!(error instanceof AppError)) throw error
   switch (error.code) {
     case 'VALIDATION_FAILED': {
-      const { total, ...errors } = (error.details['fieldErrors'] ?? {}) as FieldErrors
+      const { total, ...errors } = fieldErrors.parse(error.details['fieldErrors'] ?? {})
       return again(call, submitted, { errors, message: total?.join(' ') ?? null })
     }
     case 'RATE_LIMITED':
