@@ -155,11 +155,16 @@ export function orderPage(
   return shopPage(app, { status, template: 'order-status', title: t(`state.${buyerStatus}.title`), data }, {}, site)
 }
 
+/** An amount of an order, in the language of the page. */
+export function moneyText(minor: number, { currency }: Pick<OrderRow, 'currency'>, site: Site): string {
+  return money(toMajor(minor, currency), site, currency)
+}
+
 /** An order's lines and sums as summary.eta shows them. `taxes` are the order's own by default. */
 export function summaryOf(app: App, order: OrderRow, site: Site, taxes?: readonly TaxLine[]): Summary {
-  const { id, currency, createdAt, refundedMinor } = order
+  const { id, createdAt, refundedMinor } = order
   const { t } = site
-  const amountOf = (minor: number): string => money(toMajor(minor, currency), site, currency)
+  const amountOf = (minor: number): string => moneyText(minor, order, site)
   const parts = summaryParts(app.db, order, taxes).map(({ kind, name, amountMinor }) => ({
     label: t(sumKeys[kind], { name }),
     amount: amountOf(amountMinor),

@@ -1,7 +1,6 @@
 import type { App } from '../app.ts'
 import { findGuestBuyer } from '../api/checkout.ts'
 import { findIdentity } from '../api/server.ts'
-import { toMajor } from '../platform/money.ts'
 import { countryName } from '../platform/postal/countries.ts'
 import { postalLines } from '../platform/postal/countries.ts'
 import { shipToOf } from '../platform/postal/countries.ts'
@@ -20,13 +19,12 @@ import { needsAddress } from '../shop/shipping/zones.ts'
 import { addressView, likelyCountry } from './address-form.ts'
 import { pathOf } from './draft.ts'
 import type { Draft } from './draft.ts'
-import { summaryOf } from './order-page.ts'
+import { moneyText, summaryOf } from './order-page.ts'
 import type { HtmlReply, PageCall } from './page.ts'
 import { askedOf, shownOrder } from './pay-form.ts'
 import { shopPage, siteOf } from './shop-site.ts'
-import { checkoutFields } from './storefront/form-view.ts'
-import { money } from './storefront/texts/languages.ts'
-import type { AddressForm, Site } from './storefront/site.ts'
+import { checkoutFields, optionalAddress } from './storefront/form-view.ts'
+import type { Site } from './storefront/site.ts'
 
 /**
  * The hosted page on which the buyer gives what is missing and chooses a payment method, with what this browser typed.
@@ -42,7 +40,8 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
   const country = countryOf(call, order, values)
   const asksAddress = asked.address ? addressView(app.db, country, known, site.textLanguage) : null
   const preview = shownOrder(app, order, asked, values, asksAddress?.country?.code)
-  const address = preview !== null && offersPickup(preview) ? optionalAddress(asksAddress) : asksAddress
+  const isOptional = preview !== null && offersPickup(preview)
+  const address = isOptional && asksAddress !== null ? optionalAddress(asksAddress) : asksAddress
   const shown = preview?.shown ?? order
   const methods = offeredMethods(app, shown)
   const fields = checkoutFields(site, known, { coupon: 'coupon' })
@@ -91,11 +90,6 @@ function offersPickup({ choice }: ShownOrder): boolean {
   return choice.methods.some(({ pickup }) => pickup)
 }
 
-/** The fields of an address that the browser does not insist on, because the buyer can choose to pick the goods up. */
-function optionalAddress(form: AddressForm | null): AddressForm | null {
-  return form && { ...form, rows: form.rows.map((row) => row.map((field) => ({ ...field, required: false }))) }
-}
-
 /** The shipping methods of the form; `tooHeavy` says that there are none for an order of this weight. */
 function shippingView({ shown, choice }: ShownOrder, country: string, site: Site, { errors }: Draft) {
   const { t, textLanguage } = site
@@ -108,15 +102,11 @@ function shippingView({ shown, choice }: ShownOrder, country: string, site: Site
     options: methods.map(({ id, name, estimate, amountMinor }) => ({
       value: id,
       label: name,
-      price: amountMinor === 0 ? t('shipping.free') : moneyOf(amountMinor, shown, site),
+      price: amountMinor === 0 ? t('shipping.free') : moneyText(amountMinor, shown, site),
       hint: estimate,
       isChosen: id === chosen?.id
     }))
   }
-}
-
-function moneyOf(minor: number, { currency }: Pick<OrderRow, 'currency'>, site: Site): string {
-  return money(toMajor(minor, currency), site, currency)
 }
 
 /** The order's button; while the country is unknown, the other fields are not shown yet. */
@@ -124,7 +114,7 @@ function submitWords(order: OrderRow, methods: readonly PaymentMethod[], isCount
   const { t } = site
   if (isCountryUnknown) return { label: t('continue'), action: 'country' }
   if (methods.length === 1 && methods[0] === 'card') return { label: t('pay.continue'), action: '' }
-  return { label: t('pay.order', { amount: moneyOf(order.totalMinor, order, site) }), action: '' }
+  return { label: t('pay.order', { amount: moneyText(order.totalMinor, order, site) }), action: '' }
 }
 
 /** Whether the browser has the session of the order's account, or placed the order itself. */

@@ -23,7 +23,7 @@ export function requireOpen(app: App): void {
 
 /** What the settings say about the storefront. */
 export function siteOf(app: App): Site {
-  const { config, db, publicUrl, cards } = app
+  const { db, publicUrl, cards } = app
   const language = setting(db, 'storefront.language')
   const texts = textsIn(language)
   const { t } = texts
@@ -45,7 +45,6 @@ export function siteOf(app: App): Site {
     currency,
     decimals: currencyDecimals(currency),
     publicUrl: publicUrl(),
-    api: config.apiPrefix,
     proxy: '/api/secure',
     hasAffiliates: isModuleOn(db, 'affiliates'),
     isSandbox: cards?.name === 'sandbox',

@@ -25,7 +25,6 @@ export const site: Site = {
   currency,
   decimals: new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2,
   publicUrl: process.env['SITE_URL'] ?? 'http://localhost:8080',
-  api: '/api/secure',
   proxy: '/api/secure',
   hasAffiliates: true,
   // Shows a note on each page that nothing is charged. Remove it when the shop takes real payments.

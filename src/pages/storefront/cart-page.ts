@@ -5,7 +5,7 @@ import { cartCookie, nameOf, parseCart, quantityOf, setCart, setKey, slugOf, set
 import type { CartItem } from './cart-cookie.ts'
 import { declineText, order, requestOf } from './cart-order.ts'
 import type { Wish } from './cart-order.ts'
-import { checkoutFields, outcomeOf } from './form-view.ts'
+import { checkoutFields, optionalAddress, outcomeOf } from './form-view.ts'
 import type { FieldErrors } from './form-view.ts'
 import { money } from './texts/languages.ts'
 import { taxLabel } from './order-card.ts'
@@ -242,7 +242,11 @@ async function cartPage(
       fields: checkoutFields(site, { values, errors, focus }, { coupon: 'couponCode', refreshes: 'update' }),
       focus,
       accepted: couponError === null && quote.coupons.length > 0 ? acceptedText(quote, site) : null,
-      address: quote.shipping.required ? withPickup(address, methods) : null,
+      address: quote.shipping.required
+        ? methods.some(({ pickup }) => pickup)
+          ? optionalAddress(address)
+          : address
+        : null,
       isPickup,
       hasPickup: methods.some(({ pickup }) => pickup),
       shipping: methods.length === 0 ? null : shippingChoice(methods, wish, site),
@@ -262,15 +266,6 @@ function firstWrong(address: AddressForm | undefined): string | null {
 function acceptedText({ coupons, discount }: Quote, site: Site): string {
   const code = coupons.map((coupon) => coupon.code.toUpperCase()).join(', ')
   return site.t('cart.coupon', { code, amount: money(discount, site) })
-}
-
-/** The browser does not insist on an address if the buyer can choose to pick the goods up. */
-function withPickup(form: AddressForm, methods: Quoted['methods']): AddressForm {
-  if (!methods.some(({ pickup }) => pickup)) return form
-  return {
-    ...form,
-    rows: form.rows.map((row) => row.map((field) => ({ ...field, required: false })))
-  }
 }
 
 function shippingChoice(methods: Quoted['methods'], { shippingMethod }: Wish, site: Site) {

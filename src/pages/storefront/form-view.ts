@@ -166,3 +166,8 @@ export function checkoutFields(
     notes: view('notes', t('note'))
   }
 }
+
+/** An address that the browser does not insist on, because the buyer can choose to pick the goods up. */
+export function optionalAddress(form: AddressForm): AddressForm {
+  return { ...form, rows: form.rows.map((row) => row.map((field) => ({ ...field, required: false }))) }
+}

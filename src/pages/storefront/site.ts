@@ -23,8 +23,6 @@ export type Site = {
   decimals: number
   /** Without a trailing slash. */
   publicUrl: string
-  /** The base URL of the API for public reads. */
-  api: string
   /** The path of the first-party proxy. */
   proxy: string
   hasAffiliates: boolean
@@ -113,27 +111,9 @@ export class PageNotFound extends Error {}
 
 /** The data of a page's template, besides the addresses of assets. */
 export function templateData({ title, data, meta }: ShownPage, site: Site, path: string): object {
-  const { name, t, api, proxy, publicUrl, decimals, hasAffiliates, isSandbox, minLength } = site
-  return {
-    title,
-    shopName: name,
-    site,
-    t,
-    path,
-    api,
-    proxy,
-    publicUrl,
-    decimals,
-    hasAffiliates,
-    isSandbox,
-    minLength,
-    search: '',
-    isSignedIn: false,
-    hasNav: true,
-    error: null,
-    meta: meta === undefined ? null : metaFacts(meta, site),
-    ...data
-  }
+  const shownMeta = meta === undefined ? null : metaFacts(meta, site)
+  const blank = { search: '', isSignedIn: false, hasNav: true, error: null }
+  return { title, site, t: site.t, path, ...blank, meta: shownMeta, ...data }
 }
 
 function metaFacts({ description, path, image, jsonLd }: Meta, { publicUrl }: Site) {
