@@ -353,7 +353,7 @@ describe('clicks at once', () => {
     const { url, order } = await place(visitor)
     shop.app.sandbox?.addFault({ target, fault: 'slow', delayMs: 1_000 })
     const byCard = click(visitor, url, 'card')
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await expect.poll(() => attemptsOf(shop.app.db, order().id)).toHaveLength(1)
     expect((await click(visitor, url, 'manual')).status).toBe(303)
     const answer = await byCard
     expect(answer.headers.get('location') ?? '').not.toContain('/sandbox/')
