@@ -1,6 +1,6 @@
 import { isShopError } from '../../client/client.ts'
 import type { Me, Affiliate, Download, Membership, OwnSubscription, Referral } from '../../client/client.ts'
-import { dayText, money } from './texts/languages.ts'
+import { dayText, isTextKey, money } from './texts/languages.ts'
 import { formView, outcomeOf, message } from './form-view.ts'
 import type { Blank, Field, FormView, Known, Outcome } from './form-view.ts'
 import type { AddressForm, Shown, ShownPage, Site, Visit } from './site.ts'
@@ -261,8 +261,6 @@ export function statusOf(status: Status, { t }: Site): { label: string; tone: To
   return { label: t(`status.${status}`), tone: tones[status] }
 }
 
-const roles = ['member', 'pro', 'affiliate', 'admin'] as const
-
 /** `ending` is the id of the subscription that the page asks about before it ends. */
 type Facts = { me: Me; downloads: Download[]; subscriptions: OwnSubscription[]; ending: string | null }
 
@@ -272,8 +270,8 @@ export function benefitsOf({ me, downloads, subscriptions, ending }: Facts, site
   const { memberships, donations } = me.entitlements
   return {
     roles: me.roles.serviceRoles.map((role) => {
-      const known = roles.find((each) => each === role)
-      return known === undefined ? role : t(`role.${known}`)
+      const key = `role.${role}`
+      return isTextKey(key) ? t(key) : role
     }),
     memberships: memberships.map((membership) => membershipView(membership, site)),
     subscriptions: subscriptions.map((each) => subscriptionView(each, ending === String(each.id), site)),

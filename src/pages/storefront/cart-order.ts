@@ -1,7 +1,7 @@
 import { keyOf, setPlaced } from './cart-cookie.ts'
 import type { CartItem } from './cart-cookie.ts'
 import type { AddressForm, Site, Visit } from './site.ts'
-import type { TextKey } from './texts/languages.ts'
+import { isTextKey } from './texts/languages.ts'
 
 type Address = Partial<
   Record<'firstName' | 'lastName' | 'country' | 'state' | 'address1' | 'address2' | 'postcode' | 'city', string>
@@ -97,18 +97,8 @@ async function digest(text: string): Promise<string> {
   return Buffer.from(bytes).toString('base64url')
 }
 
-/** Messages for a failed payment that are safe to show. They do not reveal that a card was reported as stolen. */
-const declined: Readonly<Record<string, TextKey>> = {
-  payment_fraud_blocked: 'declined.payment_fraud_blocked',
-  payment_card_declined_generic: 'declined.payment_card_declined_generic',
-  payment_insufficient_funds: 'declined.payment_insufficient_funds',
-  payment_card_expired: 'declined.payment_card_expired',
-  payment_card_incorrect: 'declined.payment_card_incorrect',
-  payment_authentication_required: 'declined.payment_authentication_required',
-  payment_gateway_unavailable: 'declined.payment_gateway_unavailable'
-}
-
-/** Says why a payment failed. */
+/** Says why a payment failed, as far as it is safe to show: not that a card was reported as stolen. */
 export function declineText(safeReason: string, { t }: Site): string {
-  return t(new Map(Object.entries(declined)).get(safeReason) ?? 'declined.payment_failed')
+  const key = `declined.${safeReason}`
+  return t(isTextKey(key) ? key : 'declined.payment_failed')
 }

@@ -7,6 +7,11 @@ export type Text = string | { readonly one: string; readonly other: string }
 /** The keys of the texts. */
 export type TextKey = keyof typeof en
 
+/** Whether there is a text for a value that comes from the API, such as `role.pro`. */
+export function isTextKey(key: string): key is TextKey {
+  return Object.hasOwn(en, key)
+}
+
 /** The texts of each language. A language is complete, or it does not compile. */
 export const languages = { en, de } as const satisfies Record<string, Readonly<Record<TextKey, Text>>>
 
