@@ -8,8 +8,7 @@ import { orderShipping, showOrder, lacksAddress, shipToCountries } from '../shop
 import type { ShownOrder } from '../shop/checkout/shipping.ts'
 import { itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
-import { needsAddress } from '../shop/shipping/zones.ts'
-import { findPickup } from '../shop/shipping/zones.ts'
+import { findPickup, needsAddress } from '../shop/shipping/zones.ts'
 import { siteOf } from './shop-site.ts'
 import type { Site } from './storefront/site.ts'
 

@@ -164,7 +164,7 @@ export function orderTable({ db, publicUrl }: Pick<ShopContext, 'db' | 'publicUr
     amount: money(item.unitPriceMinor * item.quantity),
     picture: smallPicture(lineImage(db, item, publicUrl()))
   }))
-  return { lines, sums: summaryRows(db, order).map(({ label, amount }) => ({ label, amount })) }
+  return { lines, sums: summaryRows(db, order) }
 }
 
 const pictureBox = 56
