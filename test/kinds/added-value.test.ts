@@ -12,6 +12,7 @@ const undecided: readonly (readonly [path: string, value: string])[] = [
   ['src/operations/seeding/purchase.ts', 'packed'],
   ['src/pages/pay-view.ts', 'cash'],
   ['src/shop/accounts/email-tokens.ts', 'login'],
+  ['src/shop/accounts/email-tokens.ts', 'login'],
   ['src/shop/affiliates/create.ts', 'paused'],
   ['src/shop/affiliates/decide.ts', 'paused'],
   ['src/shop/mailer/account-emails.ts', 'login'],
