@@ -128,6 +128,7 @@ export function parseCursor(cursor: string): Place {
 }
 
 /** The fields of an object whose value is not undefined. */
+export function definedFields<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> }
 export function definedFields(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

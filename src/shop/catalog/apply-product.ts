@@ -5,8 +5,8 @@ import { applyVariations } from './apply-variations.ts'
 import { CategoryTree } from './category-tree.ts'
 import type { Change } from './changes.ts'
 import { applyImages } from './images/stored-images.ts'
-import { withDefaults } from './import/format.ts'
-import type { ProductInput } from './import/format.ts'
+import { productColumns, withDefaults } from './import/format.ts'
+import type { ProductColumns, ProductInput } from './import/format.ts'
 import { slugFor } from './import/slug.ts'
 import { resolveOffer } from './offer-input.ts'
 import type { ProductRow } from './rows.ts'
@@ -131,31 +131,6 @@ function updateProduct(run: ApplyRun, row: ProductRow, input: ProductInput): Cha
   return { kind: 'product', key: row.slug, outcome: 'updated', fields }
 }
 
-const comparedColumns = [
-  'name',
-  'sku',
-  'description',
-  'descriptionHtml',
-  'priceMinor',
-  'salePriceMinor',
-  'saleStartsAt',
-  'saleEndsAt',
-  'type',
-  'stock',
-  'published',
-  'position',
-  'weightGrams',
-  'taxClass',
-  'lengthMm',
-  'widthMm',
-  'heightMm',
-  'brand',
-  'gtin',
-  'seoTitle',
-  'seoDescription',
-  'url'
-] as const satisfies readonly (keyof ProductRow & keyof ProductInput)[]
-
 const fileNames: Record<string, string> = {
   priceMinor: 'price',
   salePriceMinor: 'salePrice',
@@ -169,14 +144,14 @@ function keptColumns({ unpriced }: ProductInput, { keepStock }: ApplyOptions): R
   return new Set([...(keepStock ? ['stock'] : []), ...(unpriced === true ? prices : [])])
 }
 
-type Columns = Partial<Pick<ProductRow, (typeof comparedColumns)[number]>>
+type Columns = Partial<ProductColumns>
 
 function changedColumns(row: ProductRow, input: ProductInput, options: ApplyOptions): Columns {
   const kept = keptColumns(input, options)
-  const present = comparedColumns.filter((name) => input[name] !== undefined && !kept.has(name))
+  const present = productColumns.filter((name) => input[name] !== undefined && !kept.has(name))
   const columns = Object.fromEntries(present.map((name) => [name, input[name]]))
   const wanted = withConsistentSale(row, input, withoutOldHtml(row, columns))
-  const changed = comparedColumns.filter((name) => wanted[name] !== undefined && wanted[name] !== row[name])
+  const changed = productColumns.filter((name) => wanted[name] !== undefined && wanted[name] !== row[name])
   return Object.fromEntries(changed.map((name) => [name, wanted[name]]))
 }
 

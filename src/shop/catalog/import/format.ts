@@ -1,33 +1,80 @@
-import type { ImageInput } from './fields.ts'
+import { z } from 'zod'
+import {
+  amount,
+  count,
+  definedFields,
+  line,
+  lines,
+  percent,
+  prose,
+  slug,
+  webUrl
+} from '../../../platform/input-fields.ts'
+import { campaign, plan } from '../../benefits/input.ts'
 import type { CampaignInput, PlanInput } from '../../benefits/input.ts'
+import { shippingZone } from '../../shipping/input.ts'
 import type { ShippingZone } from '../../shipping/input.ts'
-import type { TaxRateInput, TaxClass } from '../../tax/input.ts'
-import type { GrantSpec, OptionValues } from '../grants.ts'
-import type { ProductType } from '../product-types.ts'
+import { taxClasses, taxRate } from '../../tax/input.ts'
+import type { TaxRateInput } from '../../tax/input.ts'
+import { grantSchema, misfit } from '../grants.ts'
+import type { GrantSpec } from '../grants.ts'
+import { productTypes } from '../product-types.ts'
+import type { ProductRow, VariationRow } from '../rows.ts'
+import { categoryList, gtin, html, imageList, instant, weight } from './fields.ts'
+import type { ImageInput } from './fields.ts'
+import { htmlToText } from './html-text.ts'
+import { slugFor } from './slug.ts'
 
-export type VariationInput = {
-  /** Unique within its product. */
-  sku: string
-  name: string
-  /** Its value of each option of the product; `{}` without options. */
-  options: OptionValues
-  priceMinor: number
-  salePriceMinor: number | null
-  stock: number | null
-  gtin: string | null
-  /** Null for the weight of the product. */
-  weightGrams: number | null
-  /** Exactly one variation of a product is its default. */
-  isDefault: boolean
-  /** Its own pictures; undefined if the file has none for it. */
-  images?: ImageInput[] | undefined
+/** The columns of a product that an import sets, in the order in which it lists what it changed. */
+export const productColumns = [
+  'name',
+  'sku',
+  'description',
+  'descriptionHtml',
+  'priceMinor',
+  'salePriceMinor',
+  'saleStartsAt',
+  'saleEndsAt',
+  'type',
+  'stock',
+  'published',
+  'position',
+  'weightGrams',
+  'taxClass',
+  'lengthMm',
+  'widthMm',
+  'heightMm',
+  'brand',
+  'gtin',
+  'seoTitle',
+  'seoDescription',
+  'url'
+] as const satisfies readonly (keyof ProductRow)[]
+
+export type ProductColumns = Pick<ProductRow, (typeof productColumns)[number]>
+
+/** What a product has several of. Categories are names, slugs or paths such as `Clothing > Shirts`. */
+type ProductLists = {
+  categories: string[]
+  tags: string[]
+  images: ImageInput[]
+  variations: VariationInput[]
+  grants: GrantSpec[]
 }
+
+/** A variation of an import file. Exactly one of a product is its default. Without `images` the file has none for it. */
+export type VariationInput = Pick<
+  VariationRow,
+  'sku' | 'name' | 'options' | 'priceMinor' | 'salePriceMinor' | 'stock' | 'gtin' | 'weightGrams' | 'isDefault'
+> & { images?: ImageInput[] | undefined }
+
+type Optional<T> = { [Key in keyof T]?: T[Key] | undefined }
 
 /**
  * A product of an import file. A field that the file does not have is undefined: a new product gets the default
  * (`withDefaults`), an existing product keeps its value. Variations have the sale period of their product.
  */
-export type ProductInput = {
+export type ProductInput = Optional<ProductColumns & ProductLists> & {
   /** `offer`: an entry in the shape of GET /store/offers, with the price and URL that buyers see. */
   shape: 'product' | 'offer'
   slug: string
@@ -38,69 +85,54 @@ export type ProductInput = {
   unpriced?: boolean | undefined
   /** The entry is found again by its SKU before its slug, which is derived from other fields. */
   foundBySku?: boolean | undefined
-  sku?: string | null | undefined
-  description?: string | undefined
-  /** Sanitised; null if the description has no markup. */
-  descriptionHtml?: string | null | undefined
-  salePriceMinor?: number | null | undefined
-  saleStartsAt?: number | null | undefined
-  saleEndsAt?: number | null | undefined
-  type?: ProductType | undefined
-  stock?: number | null | undefined
-  published?: boolean | undefined
-  position?: number | undefined
-  weightGrams?: number | null | undefined
-  taxClass?: TaxClass | undefined
-  lengthMm?: number | null | undefined
-  widthMm?: number | null | undefined
-  heightMm?: number | null | undefined
-  brand?: string | null | undefined
-  gtin?: string | null | undefined
-  seoTitle?: string | null | undefined
-  seoDescription?: string | null | undefined
-  url?: string | null | undefined
-  /** Names, slugs or paths such as `Clothing > Shirts`. */
-  categories?: string[] | undefined
-  tags?: string[] | undefined
-  images?: ImageInput[] | undefined
-  variations?: VariationInput[] | undefined
-  grants?: GrantSpec[] | undefined
   /** Only of an offer: false when it was sold out. */
   available?: boolean | undefined
 }
 
-export type CouponInput = {
-  code: string
-  /** Exactly one of `percentBps` and `amountMinor` is set. 10 percent is 1000 bps. */
-  percentBps: number | null
-  amountMinor: number | null
-  startsAt: number | null
-  endsAt: number | null
-  minTotalMinor: number | null
-  maxUses: number | null
-  maxUsesPerCustomer: number | null
-  /** Slugs. */
-  products: string[]
-  /** Names, slugs or paths, as in a product. */
-  categories: string[]
+/** A product with all fields, for storing a new one and for exports. Without `position` the shop chooses it. */
+export type FullProduct = Omit<ProductColumns, 'position'> &
+  ProductLists & { slug: string; position?: number | undefined }
+
+const newProduct: Omit<FullProduct, 'slug' | 'name' | 'priceMinor'> = {
+  sku: null,
+  description: '',
+  descriptionHtml: null,
+  salePriceMinor: null,
+  saleStartsAt: null,
+  saleEndsAt: null,
+  type: 'physical',
+  stock: null,
+  published: true,
+  weightGrams: null,
+  taxClass: 'standard',
+  lengthMm: null,
+  widthMm: null,
+  heightMm: null,
+  brand: null,
+  gtin: null,
+  seoTitle: null,
+  seoDescription: null,
+  url: null,
+  categories: [],
+  tags: [],
+  images: [],
+  variations: [],
+  grants: []
 }
 
-export type CategoryInput = {
-  slug: string
-  name: string
-  /** The slug of the category above it; null for none. */
-  parent?: string | null | undefined
-  description?: string | undefined
+/** Fills in the defaults of a new product (docs/contract.md A7). */
+export function withDefaults(product: ProductInput): FullProduct {
+  const { shape: _shape, unpriced = false, foundBySku: _found, available: _available, ...fields } = product
+  const { slug, name, priceMinor } = fields
+  const full = { ...newProduct, ...definedFields(fields), slug, name, priceMinor }
+  return { ...full, published: full.published && !unpriced }
 }
 
-export type AffiliateInput = {
-  code: string
-  /** The account's email. */
-  user: string
-  status: 'pending' | 'active' | 'inactive' | 'rejected'
-  /** Null for the shop's rate. 10 percent is 1000 bps. */
-  rateBps: number | null
-}
+export type CategoryInput = z.output<FormatSchemas['category']>
+/** Products are slugs; categories are as those of a product. */
+export type CouponInput = z.output<FormatSchemas['coupon']>
+/** `user` is the account's email, and `rateBps` null for the shop's rate. */
+export type AffiliateInput = z.output<FormatSchemas['affiliate']>
 
 export type CatalogLists = {
   categories: CategoryInput[]
@@ -127,44 +159,260 @@ export const emptyLists: CatalogLists = {
 /** `folder` is the folder of the file, for pictures with a path relative to it. */
 export type CatalogFile = CatalogLists & { folder?: string | undefined }
 
-/** A product with all fields, for storing a new one and for exports. Without `position` the shop chooses it. */
-export type FullProduct = {
-  [Key in keyof Omit<ProductInput, 'shape' | 'position' | 'available' | 'unpriced' | 'foundBySku'>]-?: Exclude<
-    ProductInput[Key],
-    undefined
-  >
-} & { position?: number | undefined }
+export type FormatSchemas = ReturnType<typeof formatSchemas>
 
-/** Fills in the defaults of a new product (docs/contract.md A7). */
-export function withDefaults(product: ProductInput): FullProduct {
+/**
+ * The schemas of an import file's entries (docs/contract.md A7). They refuse unknown fields.
+ *
+ * @param currency the shop's; amounts are in it
+ */
+export function formatSchemas(currency: string) {
+  const parts = productParts(currency)
   return {
-    slug: product.slug,
-    name: product.name,
-    priceMinor: product.priceMinor,
-    position: product.position,
-    sku: product.sku ?? null,
-    description: product.description ?? '',
-    descriptionHtml: product.descriptionHtml ?? null,
-    salePriceMinor: product.salePriceMinor ?? null,
-    saleStartsAt: product.saleStartsAt ?? null,
-    saleEndsAt: product.saleEndsAt ?? null,
-    type: product.type ?? 'physical',
-    stock: product.stock ?? null,
-    published: (product.published ?? true) && product.unpriced !== true,
-    weightGrams: product.weightGrams ?? null,
-    taxClass: product.taxClass ?? 'standard',
-    lengthMm: product.lengthMm ?? null,
-    widthMm: product.widthMm ?? null,
-    heightMm: product.heightMm ?? null,
-    brand: product.brand ?? null,
-    gtin: product.gtin ?? null,
-    seoTitle: product.seoTitle ?? null,
-    seoDescription: product.seoDescription ?? null,
-    url: product.url ?? null,
-    categories: product.categories ?? [],
-    tags: product.tags ?? [],
-    images: product.images ?? [],
-    variations: product.variations ?? [],
-    grants: product.grants ?? []
+    product: z
+      .strictObject({
+        slug: slug(),
+        price: amount(currency).nullish(),
+        salePrice: amount(currency).nullish(),
+        ...parts
+      })
+      // Checked even if other fields are invalid, so that all errors of a product are reported together.
+      .refine(hasPrice, { path: ['price'], message: 'Is required.', when: () => true })
+      .transform(({ slug, price, salePrice, ...entry }): ProductInput => {
+        const first = entry.variations?.find(({ isDefault }) => isDefault)
+        const salePriceMinor = salePrice === undefined && price == null ? first?.salePriceMinor : salePrice
+        return {
+          shape: 'product',
+          slug,
+          ...toProduct(entry),
+          priceMinor: price ?? first?.priceMinor ?? 0,
+          salePriceMinor
+        }
+      })
+      .superRefine(checkSale),
+    offer: z
+      .strictObject({
+        offerId: z.string().nullish(),
+        productId: z.int().nullish(),
+        productSlug: slug(),
+        price: z.strictObject({
+          currency: z.literal(currency, `Must be the shop's currency, ${currency}.`),
+          amount: amount(currency),
+          originalAmount: amount(currency).nullish(),
+          isOnSale: z.boolean().nullish()
+        }),
+        available: z.boolean().nullish(),
+        // These do not change a product.
+        image: z.unknown().optional(),
+        variationCount: z.unknown().optional(),
+        ...parts
+      })
+      .transform(
+        ({ offerId: _offerId, productId: _id, image: _image, variationCount: _count, ...entry }): ProductInput => {
+          const { productSlug: slug, price, available, ...fields } = entry
+          const { amount, originalAmount } = price
+          const isSale = typeof originalAmount === 'number' && originalAmount > amount
+          const prices = isSale ? { priceMinor: originalAmount, salePriceMinor: amount } : { priceMinor: amount }
+          return { shape: 'offer', slug, ...toProduct(fields), ...prices, available: available ?? undefined }
+        }
+      )
+      .superRefine(checkSale),
+    category: z
+      .strictObject({
+        slug: slug().refine((text) => slugFor(text) === text, 'Must have at most 100 characters and no underscores.'),
+        name: line(255),
+        parent: slug().nullish(),
+        description: prose(10_000).nullish()
+      })
+      .transform(({ description, ...category }) => ({
+        ...category,
+        description: description ?? undefined
+      })),
+    coupon: coupon(currency),
+    shipping: shippingZone(currency),
+    tax: taxRate,
+    plan,
+    campaign,
+    affiliate: z
+      .strictObject({
+        code: line(100),
+        user: line(254),
+        status: z
+          .enum(['pending', 'active', 'inactive', 'rejected'], 'Must be pending, active, inactive or rejected.')
+          .nullish(),
+        rate: percent().nullish()
+      })
+      .transform(({ code, user, status, rate }) => {
+        return { code, user, status: status ?? 'pending', rateBps: rate ?? null }
+      })
   }
+}
+
+function productParts(currency: string) {
+  return {
+    name: line(255),
+    sku: line(255).nullish(),
+    description: prose(100_000).nullish(),
+    descriptionHtml: html(200_000).nullish(),
+    saleStart: instant().nullish(),
+    saleEnd: instant().nullish(),
+    type: orMissing(z.enum(productTypes, `Must be ${productTypes.join(' or ')}.`)),
+    stock: count(0).nullish(),
+    published: orMissing(z.boolean()),
+    position: orMissing(count(0)),
+    weightGrams: weight().nullish(),
+    taxClass: orMissing(z.enum(taxClasses, `Must be ${taxClasses.join(', ')}.`)),
+    lengthMm: count(0, 1_000_000).nullish(),
+    widthMm: count(0, 1_000_000).nullish(),
+    heightMm: count(0, 1_000_000).nullish(),
+    brand: line(255).nullish(),
+    gtin: gtin().nullish(),
+    seoTitle: line(255).nullish(),
+    seoDescription: line(1000).nullish(),
+    url: webUrl().nullish(),
+    categories: orMissing(categoryList()),
+    tags: orMissing(lines(250, 255)),
+    images: orMissing(imageList()),
+    variations: orMissing(variationList(currency)),
+    grants: orMissing(z.array(grantSchema).max(100, 'Must have at most 100 entries.'))
+  }
+}
+
+type ProductParts = z.output<z.ZodObject<ReturnType<typeof productParts>>>
+
+/** A field that cannot be empty: null means the same as a missing field. For other fields, null means "none". */
+function orMissing<T>(schema: z.ZodType<T>) {
+  return schema.nullish().transform((value) => value ?? undefined)
+}
+
+/** HTML without a text gives the text. */
+function toProduct({ saleStart, saleEnd, description, ...fields }: ProductParts) {
+  const { descriptionHtml } = fields
+  const text = description ?? (descriptionHtml == null ? undefined : htmlToText(descriptionHtml))
+  return { ...fields, description: text, saleStartsAt: saleStart, saleEndsAt: saleEnd }
+}
+
+/** A product without its own price has the price of its default variation. */
+function hasPrice(entry: unknown): boolean {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return true
+  const hasOwn = 'price' in entry && entry.price !== undefined && entry.price !== null
+  return hasOwn || ('variations' in entry && Array.isArray(entry.variations) && entry.variations.length > 0)
+}
+
+function checkSale(product: ProductInput, context: z.core.$RefinementCtx): void {
+  const { priceMinor, salePriceMinor, saleStartsAt, saleEndsAt } = product
+  if (typeof salePriceMinor === 'number' && salePriceMinor >= priceMinor) {
+    context.addIssue({ code: 'custom', path: ['salePrice'], message: 'Must be lower than the price.' })
+  }
+  if (typeof saleStartsAt === 'number' && typeof saleEndsAt === 'number' && saleEndsAt <= saleStartsAt) {
+    context.addIssue({ code: 'custom', path: ['saleEnd'], message: 'Must be after the sale starts.' })
+  }
+}
+
+function coupon(currency: string) {
+  return z
+    .strictObject({
+      code: line(64),
+      percent: percent().nullish(),
+      amount: amount(currency).nullish(),
+      startsAt: instant().nullish().transform(orNull),
+      endsAt: instant().nullish().transform(orNull),
+      minTotal: amount(currency).nullish(),
+      maxUses: count(1).nullish().transform(orNull),
+      maxUsesPerCustomer: count(1).nullish().transform(orNull),
+      products: z.array(slug()).nullish(),
+      categories: categoryList().nullish()
+    })
+    .transform(({ percent, amount, minTotal, products, categories, ...coupon }, context) => {
+      const kinds = [percent, amount].filter((value) => value != null).length
+      const oneKind = 'Either percent or amount is required, but not both.'
+      if (kinds !== 1) context.addIssue({ code: 'custom', path: ['percent'], message: oneKind })
+      if (amount === 0) context.addIssue({ code: 'custom', path: ['amount'], message: 'Must be above 0.' })
+      const { startsAt, endsAt } = coupon
+      const endsFirst = startsAt !== null && endsAt !== null && endsAt <= startsAt
+      if (endsFirst) context.addIssue({ code: 'custom', path: ['endsAt'], message: 'Must be after it starts.' })
+      const amounts = { percentBps: percent ?? null, amountMinor: amount ?? null, minTotalMinor: minTotal ?? null }
+      return { ...coupon, ...amounts, products: [...new Set(products)], categories: categories ?? [] }
+    })
+}
+
+function orNull<T>(value: T | null | undefined): T | null {
+  return value ?? null
+}
+
+/**
+ * The schema of a product's `variations`. Exactly one becomes the default. A variation with options is named after them if
+ * it has no name.
+ *
+ * @param currency the shop's; amounts are in it
+ */
+export function variationList(currency: string) {
+  return z
+    .array(variation(currency))
+    .max(2048, 'Must have at most 2048 entries.')
+    .transform((variations, context) => {
+      checkVariations(variations, context)
+      const chosen = Math.max(
+        0,
+        variations.findIndex(({ isDefault }) => isDefault)
+      )
+      return variations.map((variation, index) => ({ ...variation, isDefault: index === chosen }))
+    })
+}
+
+function variation(currency: string) {
+  return z
+    .strictObject({
+      sku: line(255),
+      name: line(255).nullish(),
+      options: optionValues().nullish(),
+      price: amount(currency),
+      salePrice: amount(currency).nullish(),
+      stock: count(0).nullish(),
+      gtin: gtin().nullish(),
+      weightGrams: weight().nullish(),
+      default: z.boolean().nullish(),
+      images: imageList().nullish()
+    })
+    .transform(({ sku, price, salePrice, stock, ...entry }, context): VariationInput => {
+      const cheaper = salePrice == null || salePrice < price
+      if (!cheaper) context.addIssue({ code: 'custom', path: ['salePrice'], message: 'Must be lower than the price.' })
+      const options = entry.options ?? {}
+      const name = entry.name ?? Object.values(options).join(' / ').slice(0, 255)
+      if (name === '') context.addIssue({ code: 'custom', path: ['name'], message: 'Is required.' })
+      const amounts = { priceMinor: price, salePriceMinor: salePrice ?? null }
+      return {
+        sku,
+        name,
+        options,
+        ...amounts,
+        stock: stock ?? null,
+        gtin: entry.gtin ?? null,
+        weightGrams: entry.weightGrams ?? null,
+        isDefault: entry.default ?? false,
+        images: entry.images ?? undefined
+      }
+    })
+}
+
+function optionValues() {
+  return z
+    .record(line(100), line(255))
+    .refine((options) => Object.keys(options).length <= 10, 'Must have at most 10 options.')
+}
+
+function checkVariations(variations: readonly VariationInput[], context: z.core.$RefinementCtx): void {
+  const skus = new Set<string>()
+  let defaults = 0
+  for (const [index, { sku, isDefault }] of variations.entries()) {
+    const repeated = 'Must be unique: an earlier variation of this product has the same SKU.'
+    if (skus.has(sku)) context.addIssue({ code: 'custom', path: [index, 'sku'], message: repeated })
+    skus.add(sku)
+    defaults += isDefault ? 1 : 0
+    const message = 'Only one variation can be the default.'
+    if (isDefault && defaults > 1) context.addIssue({ code: 'custom', path: [index, 'default'], message })
+  }
+  const index = misfit(variations)
+  const message = 'All variations must have the same options, and each variation different values.'
+  if (index !== undefined) context.addIssue({ code: 'custom', path: [index, 'options'], message })
 }

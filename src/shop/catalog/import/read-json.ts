@@ -1,15 +1,15 @@
 import type { z } from 'zod'
 import { compareKey } from '../../../platform/text.ts'
-import type { CatalogFile, CatalogLists } from './format.ts'
-import type { FormatSchemas } from './format-schemas.ts'
-import { formatSchemas } from './format-schemas.ts'
+import { keysOf } from '../../../platform/typed.ts'
+import { emptyLists, formatSchemas } from './format.ts'
+import type { CatalogFile, CatalogLists, FormatSchemas } from './format.ts'
 import { readEntry, FileErrors, refuseFile } from './report.ts'
 
 type Path = readonly PropertyKey[]
 type Lists = Readonly<Record<keyof CatalogLists, { path: Path; entries: readonly unknown[] }>>
 type Reader = { errors: FileErrors; lines: JsonLines }
 
-const kinds = ['categories', 'products', 'coupons', 'plans', 'campaigns', 'affiliates', 'shipping', 'tax'] as const
+const kinds = keysOf(emptyLists)
 
 /**
  * Reads a catalog file in JSON (docs/contract.md A7): a list of products, an object with lists, or a response of
@@ -70,50 +70,17 @@ function listAt(value: unknown, path: Path, { errors, lines }: Reader): { path: 
 
 function readLists(lists: Lists, schemas: FormatSchemas, reader: Reader): CatalogFile {
   const byShape = (entry: unknown) => (isObject(entry) && 'productSlug' in entry ? schemas.offer : schemas.product)
+  const read = <T>(kind: keyof Lists, schema: z.ZodType<T>, keyOf: (entry: T) => string) =>
+    readList(lists[kind], () => schema, keyOf, reader)
   return {
-    categories: readList(
-      lists.categories,
-      () => schemas.category,
-      ({ slug }) => slug,
-      reader
-    ),
+    categories: read('categories', schemas.category, ({ slug }) => slug),
     products: readList(lists.products, byShape, ({ slug }) => slug, reader),
-    coupons: readList(
-      lists.coupons,
-      () => schemas.coupon,
-      ({ code }) => code.toLowerCase(),
-      reader
-    ),
-    plans: readList(
-      lists.plans,
-      () => schemas.plan,
-      ({ slug }) => slug,
-      reader
-    ),
-    campaigns: readList(
-      lists.campaigns,
-      () => schemas.campaign,
-      ({ slug }) => slug,
-      reader
-    ),
-    affiliates: readList(
-      lists.affiliates,
-      () => schemas.affiliate,
-      ({ code }) => code.toLowerCase(),
-      reader
-    ),
-    shipping: readList(
-      lists.shipping,
-      () => schemas.shipping,
-      ({ zone }) => compareKey(zone),
-      reader
-    ),
-    tax: readList(
-      lists.tax,
-      () => schemas.tax,
-      ({ country, region, class: taxClass }) => [country, region, taxClass].join('/'),
-      reader
-    )
+    coupons: read('coupons', schemas.coupon, ({ code }) => code.toLowerCase()),
+    plans: read('plans', schemas.plan, ({ slug }) => slug),
+    campaigns: read('campaigns', schemas.campaign, ({ slug }) => slug),
+    affiliates: read('affiliates', schemas.affiliate, ({ code }) => code.toLowerCase()),
+    shipping: read('shipping', schemas.shipping, ({ zone }) => compareKey(zone)),
+    tax: read('tax', schemas.tax, (rate) => [rate.country, rate.region, rate.class].join('/'))
   }
 }
 

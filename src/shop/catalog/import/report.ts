@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import { AppError } from '../../../errors.ts'
-import type { ProductInput } from './format.ts'
-import type { FormatSchemas } from './format-schemas.ts'
+import type { FormatSchemas, ProductInput } from './format.ts'
 
 /** Cells of a column that were not imported: how many, and why. */
 export type Ignored = { column: string; count: number; why: string }
