@@ -25,9 +25,11 @@ const share = 1 / 5
 /** A change of at most `limit` rows; returns how many it changed. */
 type Change = (tx: Tx, now: number, limit: number) => number
 
+/** A change of some of the rows that follow the id `after`. Returns the id to continue after; null at the end. */
+type Walk = (tx: Tx, range: { after: number; limit: number }) => number | null
+
 const purges: readonly Change[] = [
   dropExpiredKeys,
-  purgeHolders,
   purgeSessions,
   dropOldEvents,
   purgeEmailTokens,
@@ -45,20 +47,23 @@ export async function cleanUp(shop: ShopContext, isStopped: () => boolean = () =
   const now = shop.clock.now()
   const ordersBefore = now - setting(shop.db, 'privacy.unpaidDays') * dayMs
   const buyersBefore = `${Number(shopDay(shop.db, now).slice(0, 4)) - setting(shop.db, 'invoice.keepYears')}-01-01`
-  const changes: readonly Change[] = [
-    ...purges,
-    (tx, _now, limit) => anonymiseUnpaidOrders(tx, ordersBefore, limit),
-    (tx, _now, limit) => forgetBuyers(tx, buyersBefore, limit)
+  const eventsBefore = now - setting(shop.db, 'events.keepDays') * dayMs
+  const changes: readonly Change[] = [...purges, (tx, _now, limit) => anonymiseUnpaidOrders(tx, ordersBefore, limit)]
+  const walks: readonly Walk[] = [
+    purgeHolders,
+    (tx, range) => forgetBuyers(tx, buyersBefore, range),
+    (tx, range) => purgeEvents(tx, eventsBefore, range)
   ]
   for (const change of changes)
     await repeat(isStopped, async () => (await writeBatch(shop, (tx) => change(tx, now, batchSize))) >= batchSize)
-  const eventsBefore = now - setting(shop.db, 'events.keepDays') * dayMs
-  let after: number | null = 0
-  await repeat(isStopped, async () => {
-    const range = { after: after ?? 0, limit: batchSize }
-    after = await writeBatch<number | null>(shop, (tx) => purgeEvents(tx, eventsBefore, range))
-    return after !== null
-  })
+  for (const walk of walks) {
+    let after: number | null = 0
+    await repeat(isStopped, async () => {
+      const range = { after: after ?? 0, limit: batchSize }
+      after = await writeBatch<number | null>(shop, (tx) => walk(tx, range))
+      return after !== null
+    })
+  }
   // Synced, because it deletes files: a picture must not return after a power cut without its file.
   const deleteMedia = (tx: Tx): number => purgeMedia(tx, shop.config.dataDir, batchSize)
   await repeat(isStopped, async () => (await writeWhenFree(shop.db, deleteMedia)) >= batchSize)

@@ -105,6 +105,9 @@ export const sessions = deletedWithPerson(
     (t) => [
       index('sessions_by_user').on(t.userId, t.lastSeenAt),
       index('sessions_by_end').on(t.endsAt),
+      index('sessions_idle')
+        .on(t.lastSeenAt)
+        .where(sql`remember_me = 0`),
       check('sessions_remember_me', sql`${t.rememberMe} IN (0, 1)`)
     ]
   )

@@ -145,7 +145,8 @@ export function purgeSessions(tx: Tx, now: number, limit: number): number {
   const over = tx.orm.delete(sessions).where(lte(sessions.endsAt, now)).limit(limit).run()
   const idle = tx.orm
     .delete(sessions)
-    .where(and(eq(sessions.rememberMe, false), lt(sessions.lastSeenAt, now - idleMs.short)))
+    // Written as in the partial index, otherwise SQLite does not use it.
+    .where(and(sql`remember_me = 0`, lt(sessions.lastSeenAt, now - idleMs.short)))
     .limit(limit)
     .run()
   return over.changes + idle.changes

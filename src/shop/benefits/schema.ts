@@ -120,7 +120,7 @@ export const gatewaySubscriptions = sqliteTable(
   (t) => [
     index('gateway_subscriptions_by_order').on(t.orderId),
     index('gateway_subscriptions_open')
-      .on(t.orderId)
+      .on(t.gatewayId)
       .where(sql`ended_at IS NULL`),
     check('gateway_subscriptions_cancel', sql`${t.cancelAtPeriodEnd} IN (0, 1)`)
   ]

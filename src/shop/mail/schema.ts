@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
 import { instant, json, oneOf } from '../../platform/db/columns.ts'
@@ -23,5 +24,12 @@ export const mails = sqliteTable(
     sentAt: instant('sent_at'),
     lastError: internal(text('last_error'), null)
   },
-  (t) => [index('mails_due').on(t.state, t.nextAttemptAt), check('mails_state', oneOf(t.state))]
+  (t) => [
+    index('mails_due').on(t.state, t.nextAttemptAt),
+    index('mails_over')
+      .on(t.createdAt)
+      .where(sql`state <> 'queued'`),
+    index('mails_by_event').on(t.eventId),
+    check('mails_state', oneOf(t.state))
+  ]
 )

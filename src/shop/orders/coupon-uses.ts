@@ -91,11 +91,21 @@ function usesOf(db: Db, couponId: number, customerKey: string): number[] {
 
 /** The paid orders with an email that count as a use of a coupon. */
 function paidUses(db: Db, couponId: number, emailKey: string): number[] {
-  return db.orm
-    .select({ orderId: orders.id })
-    .from(orders)
-    .innerJoin(orderCoupons, eq(orderCoupons.orderId, orders.id))
-    .where(and(eq(orders.emailKey, emailKey), isNotNull(orders.paidAt), isUse(couponId)))
-    .all()
-    .map(({ orderId }) => orderId)
+  return (
+    db.orm
+      .select({ orderId: orders.id })
+      .from(orders)
+      .innerJoin(orderCoupons, eq(orderCoupons.orderId, orders.id))
+      // The plus keeps SQLite from reading all uses of the coupon.
+      .where(
+        and(
+          eq(orders.emailKey, emailKey),
+          isNotNull(orders.paidAt),
+          sql`+${orderCoupons.couponId} = ${couponId}`,
+          eq(orderCoupons.counted, 1)
+        )
+      )
+      .all()
+      .map(({ orderId }) => orderId)
+  )
 }

@@ -1,20 +1,5 @@
-import {
-  and,
-  asc,
-  desc,
-  eq,
-  exists,
-  gt,
-  inArray,
-  isNotNull,
-  isNull,
-  lte,
-  not,
-  notInArray,
-  or,
-  sql,
-  sum
-} from 'drizzle-orm'
+import { and, asc, desc, eq, exists, gt, inArray, isNotNull, isNull, not, or, sql, sum } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
 import { setBackMs } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
@@ -189,14 +174,17 @@ export function recordHolder(tx: Tx, orderId: number, holder: Holder, cartKey: s
 
 /** A buyer's pending orders, the oldest first. */
 export function pendingOrdersOf(db: Db, buyer: string): number[] {
-  return db.orm
-    .select({ id: orders.id })
-    .from(orderHolders)
-    .innerJoin(orders, eq(orders.id, orderHolders.orderId))
-    .where(and(eq(orderHolders.buyer, buyer), eq(orders.status, 'pending')))
-    .orderBy(asc(orders.id))
-    .all()
-    .map(({ id }) => id)
+  return (
+    db.orm
+      .select({ id: orders.id })
+      .from(orderHolders)
+      .innerJoin(orders, eq(orders.id, orderHolders.orderId))
+      // The plus keeps SQLite from reading all pending orders of the shop.
+      .where(and(eq(orderHolders.buyer, buyer), sql`+${orders.status} = 'pending'`))
+      .orderBy(asc(orders.id))
+      .all()
+      .map(({ id }) => id)
+  )
 }
 
 /** How many unpaid orders hold something for one address. */
@@ -219,7 +207,8 @@ export function unitsHeldByGuests(db: Db, addressKey: string, { productId, varia
     .from(orderHolders)
     .innerJoin(orders, eq(orders.id, orderHolders.orderId))
     .innerJoin(orderItems, eq(orderItems.orderId, orders.id))
-    .where(and(ofGuests, eq(orderItems.productId, productId), ofStock))
+    // The plus keeps SQLite from reading every sale of the product.
+    .where(and(ofGuests, sql`+${orderItems.productId} = ${productId}`, ofStock))
     .get()
   return found?.units ?? 0
 }
@@ -229,29 +218,43 @@ export function dropHolder(tx: Tx, orderId: number): void {
   tx.orm.delete(orderHolders).where(eq(orderHolders.orderId, orderId)).run()
 }
 
-/** Deletes the holders of orders that are paid or released, at most `limit` of them. Returns how many. */
-export function purgeHolders(tx: Tx, _now: number, limit: number): number {
-  const held = tx.orm.select({ id: orders.id }).from(orders).where(isHeld)
-  return tx.orm.delete(orderHolders).where(notInArray(orderHolders.orderId, held)).limit(limit).run().changes
+/**
+ * Deletes the holders of orders that are paid or released, among the next `limit` after an order. Returns the last of
+ * these orders, or null when there are no more.
+ */
+export function purgeHolders(tx: Tx, { after, limit }: { after: number; limit: number }): number | null {
+  const next = tx.orm
+    .select({ id: orders.id, isHeld: sql<number>`${isHeld}` })
+    .from(orderHolders)
+    .innerJoin(orders, eq(orders.id, orderHolders.orderId))
+    .where(gt(orderHolders.orderId, after))
+    .orderBy(asc(orderHolders.orderId))
+    .limit(limit)
+    .all()
+  const ended = next.filter(({ isHeld: held }) => held === 0).map(({ id }) => id)
+  if (ended.length > 0) tx.orm.delete(orderHolders).where(inArray(orderHolders.orderId, ended)).run()
+  return next.length < limit ? null : (next.at(-1)?.id ?? null)
 }
 
 /** The maximum of `checkout.holdMinutes`. */
 const longestHoldMs = 24 * 60 * 60_000 + setBackMs
 
+/** Pending orders by the end of their hold. The index is named: SQLite would rather read all that are pending. */
+const heldWhere = (test: SQL): SQL =>
+  inArray(orders.id, sql`(SELECT id FROM orders INDEXED BY orders_held WHERE status = 'pending' AND ${test})`)
 const overdue = statement((orm) =>
   orm
     .select({ id: orders.id })
     .from(orders)
-    // Written as in the partial index, otherwise SQLite does not use it.
-    .where(
-      and(
-        sql`status = 'pending'`,
-        or(
-          lte(orders.holdEndsAt, sql.placeholder('until')),
-          and(gt(orders.holdEndsAt, sql.placeholder('longest')), gt(orders.createdAt, sql.placeholder('future')))
-        )
-      )
-    )
+    .where(heldWhere(sql`hold_ends_at <= ${sql.placeholder('until')}`))
+    .orderBy(asc(orders.holdEndsAt), asc(orders.id))
+    .prepare()
+)
+const fromTheFuture = statement((orm) =>
+  orm
+    .select({ id: orders.id })
+    .from(orders)
+    .where(heldWhere(sql`hold_ends_at > ${sql.placeholder('longest')} AND created_at > ${sql.placeholder('future')}`))
     .orderBy(asc(orders.holdEndsAt), asc(orders.id))
     .prepare()
 )
@@ -262,9 +265,9 @@ const overdue = statement((orm) =>
  * decides whether an order ends: not while its payment is processing or waits for the bank.
  */
 export function overdueOrders(db: Db, now: number, sinceMs = 0): number[] {
-  return overdue(db)
-    .all({ until: now - sinceMs, longest: now + longestHoldMs, future: now + setBackMs })
-    .map(({ id }) => id)
+  const late = overdue(db).all({ until: now - sinceMs })
+  const ahead = fromTheFuture(db).all({ longest: now + longestHoldMs, future: now + setBackMs })
+  return [...late, ...ahead].map(({ id }) => id)
 }
 
 /** Extends an order's hold to at least `until`; a hold that ends later does not change. */

@@ -1,3 +1,4 @@
+import { asc, eq, gt, inArray, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { write, rawStatement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
@@ -10,6 +11,8 @@ import type { TaxRate } from '../tax/terms.ts'
 import { getOrder, itemsOf } from './find.ts'
 import { taxesOfOrder, termsOfOrder, discountsOf } from './totals.ts'
 import type { OrderRow } from './find.ts'
+import { invoices } from '../invoices/schema.ts'
+import { orders } from './schema.ts'
 import { documentsOf } from '../invoices/find.ts'
 import type { InvoiceRow } from '../invoices/find.ts'
 
@@ -99,23 +102,34 @@ function buyerOf(order: OrderRow): InvoiceBuyer {
   return { lines: lines.map((line) => line.replaceAll(/\s+/g, ' ')), vatId }
 }
 
-const forget = rawStatement<{ before: string; limit: number }>(`
-  UPDATE invoices SET buyer = NULL WHERE id IN (
-    SELECT i.id FROM invoices i JOIN orders o ON o.id = i.order_id
-     WHERE i.date < @before AND i.buyer IS NOT NULL AND o.email IS NULL AND o.contact = '{}'
-       AND o.billing_address IS NULL AND o.shipping_address IS NULL
-     LIMIT @limit)`)
-
 /**
  * Removes the buyer from documents that were issued before a day (YYYY-MM-DD), if their order has no personal data any
- * more, at most `limit` of them. Returns how many were changed.
+ * more, among the `limit` documents that follow the id `after`. Returns the id to continue after; null at the first
+ * document that is not from before.
  */
-export function forgetBuyers(tx: Tx, before: string, limit: number): number {
-  return forget(tx).run({ before, limit }).changes
+export function forgetBuyers(
+  tx: Tx,
+  before: string,
+  { after, limit }: { after: number; limit: number }
+): number | null {
+  const isEmpty = sql<number>`${orders.email} IS NULL AND ${orders.contact} = '{}'
+    AND ${orders.billingAddress} IS NULL AND ${orders.shippingAddress} IS NULL`
+  const oldest = tx.orm
+    .select({ id: invoices.id, date: invoices.date, hasBuyer: sql<number>`${invoices.buyer} IS NOT NULL`, isEmpty })
+    .from(invoices)
+    .innerJoin(orders, eq(orders.id, invoices.orderId))
+    .where(gt(invoices.id, after))
+    .orderBy(asc(invoices.id))
+    .limit(limit)
+    .all()
+  const old = oldest.filter(({ date }) => date < before)
+  const known = old.filter((row) => row.hasBuyer === 1 && row.isEmpty === 1).map(({ id }) => id)
+  if (known.length > 0) tx.orm.update(invoices).set({ buyer: null }).where(inArray(invoices.id, known)).run()
+  return old.length === limit ? (old.at(-1)?.id ?? null) : null
 }
 
 const ordersOf = rawStatement<{ userId: number; emailKey: string }, { id: number }>(`
-  SELECT id FROM orders WHERE user_id = @userId OR (user_id IS NULL AND email_key = @emailKey) ORDER BY id`)
+  SELECT id FROM orders WHERE user_id = @userId OR (user_id IS NULL AND email_key = @emailKey) ORDER BY +id`)
 
 /** The invoices and credit notes of an account's orders and of the guest orders with its email. */
 export function documentsOfPerson(db: Db, { id: userId, emailKey }: { id: number; emailKey: string }): InvoiceRow[] {

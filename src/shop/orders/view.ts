@@ -263,7 +263,8 @@ const withInvoice = statement((orm) =>
     .innerJoin(orders, eq(orders.id, invoices.orderId))
     .where(
       and(
-        eq(invoices.kind, 'invoice'),
+        // The plus keeps SQLite from reading all invoices of the shop by their kind.
+        sql`+${invoices.kind} = 'invoice'`,
         sql`${invoices.orderId} IN (SELECT value FROM json_each(${sql.placeholder('ids')}))`
       )
     )

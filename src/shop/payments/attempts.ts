@@ -194,7 +194,7 @@ type Waiting = { orderId: number; email: string | null; since: number }
 const waiting = rawStatement<{ until: number; orderId: number | null }, Waiting>(`
   SELECT o.id AS orderId, o.email, max(a.created_at) AS since
   FROM payment_attempts a JOIN orders o ON o.id = a.order_id
-  WHERE a.outcome IS NULL AND a.kind = 'manual' AND o.status = 'on-hold'
+  WHERE a.outcome IS NULL AND a.kind = 'manual' AND +o.status = 'on-hold'
     AND (@orderId IS NULL OR o.id = @orderId)
   GROUP BY o.id HAVING max(a.created_at) <= @until ORDER BY o.id`)
 

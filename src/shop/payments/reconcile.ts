@@ -23,7 +23,7 @@ import { openRefunds, settleRefund } from './refund.ts'
 import type { AttemptRow } from './rows.ts'
 import { failAttempt, settleAttempt } from './settle.ts'
 import { endUnwantedSubscriptions } from './subscriptions.ts'
-import { and, asc, count, eq, getTableColumns, gt, isNotNull, isNull, not, sql } from 'drizzle-orm'
+import { and, asc, count, eq, getTableColumns, gt, inArray, isNotNull, not, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { orders } from '../orders/schema.ts'
 import { paymentAttempts } from './schema.ts'
@@ -229,12 +229,20 @@ const longestPauseRounds = 8
 /** The job's timer is not exact. */
 const timerMarginMs = 10_000
 
+/**
+ * An open payment. The index is named here, and pluses keep SQLite from others: it would rather read all pending orders, or
+ * all payments that the shop ever had.
+ */
+const isOpen = inArray(
+  paymentAttempts.id,
+  sql`(SELECT id FROM payment_attempts INDEXED BY payment_attempts_open WHERE outcome IS NULL)`
+)
+
 /** A payment page that its buyer may still use; an event will report its payment or its end. */
 const isWaitingPage = and(
-  isNull(paymentAttempts.outcome),
   eq(paymentAttempts.kind, 'checkout_session'),
-  isNotNull(paymentAttempts.objectId),
-  eq(orders.status, 'pending'),
+  sql`+${paymentAttempts.objectId} IS NOT NULL`,
+  sql`+${orders.status} = 'pending'`,
   gt(orders.holdEndsAt, sql.placeholder('soon')),
   gt(paymentAttempts.expiresAt, sql.placeholder('soon'))
 )
@@ -244,7 +252,7 @@ const countWaiting = statement((orm) =>
     .select({ count: count() })
     .from(paymentAttempts)
     .innerJoin(orders, eq(orders.id, paymentAttempts.orderId))
-    .where(isWaitingPage)
+    .where(and(isOpen, isWaitingPage))
     .prepare()
 )
 const nextWaiting = statement((orm) =>
@@ -252,7 +260,7 @@ const nextWaiting = statement((orm) =>
     .select(getTableColumns(paymentAttempts))
     .from(paymentAttempts)
     .innerJoin(orders, eq(orders.id, paymentAttempts.orderId))
-    .where(and(isWaitingPage, gt(paymentAttempts.id, sql.placeholder('after'))))
+    .where(and(isOpen, isWaitingPage, sql`+${paymentAttempts.id} > ${sql.placeholder('after')}`))
     .orderBy(asc(paymentAttempts.id))
     .limit(sql.placeholder('limit'))
     .prepare()
@@ -263,7 +271,7 @@ const urgent = statement((orm) =>
     .from(paymentAttempts)
     .innerJoin(orders, eq(orders.id, paymentAttempts.orderId))
     // NULL in a comparison counts as "not waiting".
-    .where(and(isNull(paymentAttempts.outcome), not(sql`coalesce(${isWaitingPage}, 0)`)))
+    .where(and(isOpen, not(sql`coalesce(${isWaitingPage}, 0)`)))
     .orderBy(asc(paymentAttempts.updatedAt))
     .prepare()
 )

@@ -108,6 +108,9 @@ export const refunds = sqliteTable(
   },
   (t) => [
     index('refunds_by_order').on(t.orderId, t.id),
+    index('refunds_open')
+      .on(t.id)
+      .where(sql`state = 'requested'`),
     uniqueIndex('refunds_gateway_refund').on(t.gatewayRefundId),
     uniqueIndex('refunds_gateway_key').on(t.gatewayKey),
     check('refunds_state', oneOf(t.state)),

@@ -29,8 +29,9 @@ import { queueMail } from '../mail/queue.ts'
 import type { Effect } from './gateway-state.ts'
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 import { sqlList } from '../../platform/db/columns.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree, rawStatement } from '../../platform/db/database.ts'
+import { restAfter } from '../../platform/clock.ts'
 import { describeError } from '../../platform/log.ts'
 import { gatewaySubscriptions, subscriptions } from '../benefits/schema.ts'
 import { releasedStatuses } from '../orders/states.ts'
@@ -227,24 +228,54 @@ export function isPaid({ latest_invoice: invoice, status }: Stripe.Subscription)
  * pays for the current period, the newest renewal was refunded, a lost dispute refunded one of their orders, or the buyer
  * was erased (which leaves no email). Only those that were paid for at the gateway that is asked.
  */
-const unwanted = rawStatement<{ gateway: string; livemode: 0 | 1 }, { gatewayId: string }>(
-  `SELECT DISTINCT gateway_id AS gatewayId FROM (
-     SELECT gateway_id, order_id FROM subscriptions WHERE cancelled_at IS NOT NULL AND gateway_id IS NOT NULL
-     UNION ALL
-     SELECT g.gateway_id, g.order_id FROM gateway_subscriptions g CROSS JOIN orders o ON o.id = g.order_id
-      WHERE g.ended_at IS NULL AND (o.email IS NULL OR EXISTS
-        (SELECT 1 FROM subscriptions s WHERE s.order_id = g.order_id AND s.cancelled_at IS NOT NULL)
-        OR (o.status IN (${sqlList(releasedStatuses)}) AND NOT EXISTS
-        (SELECT 1 FROM orders r WHERE r.renewal_of = o.id AND r.paid_at IS NOT NULL
-            AND r.status NOT IN (${sqlList(releasedStatuses)})))
-        OR EXISTS (SELECT 1 FROM subscription_invoices i JOIN orders r ON r.id = i.order_id
-          WHERE i.gateway_id = g.gateway_id AND i.period_end >= g.current_period_end AND r.status = 'refunded')
-        OR EXISTS (SELECT 1 FROM orders r JOIN order_history h ON h.order_id = r.id
-          WHERE (r.id = o.id OR r.renewal_of = o.id) AND h.to_status = 'refunded' AND h.reason LIKE '${lostDisputeReason}'))
-   ) found WHERE EXISTS
-     (SELECT 1 FROM payment_attempts a WHERE a.order_id = found.order_id AND a.outcome = 'paid'
-         AND a.gateway = @gateway AND a.livemode = @livemode)`
+const isUnwanted = `(o.email IS NULL OR EXISTS
+    (SELECT 1 FROM subscriptions s WHERE s.order_id = found.order_id AND s.cancelled_at IS NOT NULL)
+  OR (o.status IN (${sqlList(releasedStatuses)}) AND NOT EXISTS
+    (SELECT 1 FROM orders r WHERE r.renewal_of = o.id AND r.paid_at IS NOT NULL
+        AND r.status NOT IN (${sqlList(releasedStatuses)})))
+  OR EXISTS (SELECT 1 FROM subscription_invoices i JOIN orders r ON r.id = i.order_id
+      WHERE i.gateway_id = found.gateway_id AND i.period_end >= found.current_period_end AND r.status = 'refunded')
+  OR EXISTS (SELECT 1 FROM orders r JOIN order_history h ON h.order_id = r.id
+      WHERE (r.id = o.id OR r.renewal_of = o.id) AND h.to_status = 'refunded' AND h.reason LIKE '${lostDisputeReason}'))`
+const isPaidAtGateway = `EXISTS (SELECT 1 FROM payment_attempts a WHERE a.order_id = found.order_id AND a.outcome = 'paid'
+  AND a.gateway = @gateway AND a.livemode = @livemode)`
+
+type AtGateway = { gateway: string; livemode: 0 | 1 }
+
+const revoked = rawStatement<AtGateway, { gatewayId: string }>(
+  `SELECT DISTINCT gateway_id AS gatewayId FROM subscriptions found
+   WHERE cancelled_at IS NOT NULL AND gateway_id IS NOT NULL AND ${isPaidAtGateway}`
 )
+/** The next running subscriptions after an id, and whether each of them is unwanted. */
+const nextRunning = rawStatement<
+  AtGateway & { after: string; limit: number },
+  { gatewayId: string; isUnwanted: 0 | 1 }
+>(
+  `SELECT found.gateway_id AS gatewayId,
+     (${isUnwanted} AND ${isPaidAtGateway}) AS isUnwanted
+   FROM gateway_subscriptions found INDEXED BY gateway_subscriptions_open
+   CROSS JOIN orders o ON o.id = found.order_id
+   WHERE found.ended_at IS NULL AND found.gateway_id > @after ORDER BY found.gateway_id LIMIT @limit`
+)
+
+/** Subscriptions of one read: each has up to a renewal a month, and requests wait meanwhile, a few milliseconds. */
+const perRead = 50
+
+async function findUnwanted(db: Db, at: AtGateway): Promise<Set<string>> {
+  const found = new Set(
+    revoked(db)
+      .all(at)
+      .map(({ gatewayId }) => gatewayId)
+  )
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const startedAt = performance.now()
+    const next = nextRunning(db).all({ ...at, after, limit: perRead })
+    for (const { gatewayId, isUnwanted: ends } of next) if (ends === 1) found.add(gatewayId)
+    after = next.length < perRead ? undefined : next.at(-1)?.gatewayId
+    if (after !== undefined) await restAfter(startedAt, 1 / 5)
+  }
+  return found
+}
 
 /**
  * Ends subscriptions at the gateway that must not renew any more. A subscription that the gateway refuses to end does not
@@ -255,8 +286,8 @@ const unwanted = rawStatement<{ gateway: string; livemode: 0 | 1 }, { gatewayId:
 export async function endUnwantedSubscriptions(shop: ShopContext, stripe: Stripe): Promise<number> {
   const { name: gateway, livemode } = readyGateway(shop)
   const refused: unknown[] = []
-  const found = unwanted(shop.db).all({ gateway, livemode: livemode ? 1 : 0 })
-  for (const { gatewayId } of found) {
+  const found = await findUnwanted(shop.db, { gateway, livemode: livemode ? 1 : 0 })
+  for (const gatewayId of found) {
     try {
       await cancelSubscription(stripe, gatewayId)
       await writeWhenFree(shop.db, (tx) => forgetSubscription(tx, gatewayId, shop.clock.now()))
@@ -267,7 +298,7 @@ export async function endUnwantedSubscriptions(shop: ShopContext, stripe: Stripe
     }
   }
   if (refused.length > 0) throw refused[0]
-  return found.length
+  return found.size
 }
 
 /** Marks a subscription as ended at the gateway; false when it was marked before. */

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNotNull, or } from 'drizzle-orm'
+import { and, asc, desc, eq, isNotNull, or, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { notFound } from '../../platform/http/answers.ts'
 import { toIso } from '../../platform/iso-time.ts'
@@ -91,7 +91,8 @@ function newestCharge(db: Db, orderId: number, productId: number) {
     .select({ order: orders, item: orderItems })
     .from(orders)
     .innerJoin(orderItems, eq(orderItems.orderId, orders.id))
-    .where(and(ofSubscription, isNotNull(orders.paidAt), eq(orderItems.productId, productId)))
+    // The plus keeps SQLite from reading every sale of the product.
+    .where(and(ofSubscription, isNotNull(orders.paidAt), sql`+${orderItems.productId} = ${productId}`))
     .orderBy(desc(orders.id), asc(orderItems.id))
     .limit(1)
     .get()

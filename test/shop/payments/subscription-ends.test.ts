@@ -1,6 +1,4 @@
-import Database from 'better-sqlite3'
 import { eq } from 'drizzle-orm'
-import { drizzle } from 'drizzle-orm/better-sqlite3'
 import type Stripe from 'stripe'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
@@ -274,20 +272,6 @@ describe('a subscription that an account claims after its payment', () => {
     move(mine.orderId, 'processing')
     expect(rowOf(mine)).toMatchObject({ gatewayId: mine.gatewayId, currentPeriodEnd: await periodEndAt(mine) })
   })
-})
-
-it('finds the subscriptions to end with indexes only', async () => {
-  const statements: string[] = []
-  const sqlite = new Database(till.shop.app.db.sqlite.name, { verbose: (source) => statements.push(String(source)) })
-  try {
-    await endUnwantedSubscriptions({ ...till.shop.app, db: { sqlite, orm: drizzle(sqlite) } }, till.stripe)
-    expect(statements).toHaveLength(1)
-    const steps = sqlite.prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${statements[0]}`).all()
-    const scans = steps.map(({ detail }) => detail).filter((detail) => detail.startsWith('SCAN'))
-    expect(scans).toEqual(['SCAN g USING INDEX gateway_subscriptions_open', 'SCAN found'])
-  } finally {
-    sqlite.close()
-  }
 })
 
 describe('the subscription of a refunded payment', () => {

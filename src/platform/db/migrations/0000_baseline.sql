@@ -46,6 +46,7 @@ CREATE TABLE `sessions` (
 --> statement-breakpoint
 CREATE INDEX `sessions_by_user` ON `sessions` (`user_id`,`last_seen_at`);--> statement-breakpoint
 CREATE INDEX `sessions_by_end` ON `sessions` (`ends_at`);--> statement-breakpoint
+CREATE INDEX `sessions_idle` ON `sessions` (`last_seen_at`) WHERE remember_me = 0;--> statement-breakpoint
 CREATE TABLE `users` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`email` text NOT NULL,
@@ -184,7 +185,7 @@ CREATE TABLE `gateway_subscriptions` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `gateway_subscriptions_by_order` ON `gateway_subscriptions` (`order_id`);--> statement-breakpoint
-CREATE INDEX `gateway_subscriptions_open` ON `gateway_subscriptions` (`order_id`) WHERE ended_at IS NULL;--> statement-breakpoint
+CREATE INDEX `gateway_subscriptions_open` ON `gateway_subscriptions` (`gateway_id`) WHERE ended_at IS NULL;--> statement-breakpoint
 CREATE TABLE `memberships` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`user_id` integer NOT NULL,
@@ -483,6 +484,8 @@ CREATE TABLE `mails` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `mails_due` ON `mails` (`state`,`next_attempt_at`);--> statement-breakpoint
+CREATE INDEX `mails_over` ON `mails` (`created_at`) WHERE state <> 'queued';--> statement-breakpoint
+CREATE INDEX `mails_by_event` ON `mails` (`event_id`);--> statement-breakpoint
 CREATE TABLE `customer_order_totals` (
 	`user_id` integer PRIMARY KEY NOT NULL,
 	`total` integer NOT NULL
@@ -736,6 +739,7 @@ CREATE TABLE `refunds` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `refunds_by_order` ON `refunds` (`order_id`,`id`);--> statement-breakpoint
+CREATE INDEX `refunds_open` ON `refunds` (`id`) WHERE state = 'requested';--> statement-breakpoint
 CREATE UNIQUE INDEX `refunds_gateway_refund` ON `refunds` (`gateway_refund_id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `refunds_gateway_key` ON `refunds` (`gateway_key`);--> statement-breakpoint
 CREATE TABLE `webhook_inbox` (
