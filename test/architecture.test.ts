@@ -57,7 +57,6 @@ const rawSql: Readonly<Record<string, readonly string[]>> = {
     'platform/db/migrate.ts',
     'platform/process-lock.ts',
     'shop/accounts/recover.ts',
-    'shop/catalog/public/product.ts',
     'start-server.ts'
   ],
   'a database of its own, without tables of drizzle': ['platform/limits.ts'],

@@ -4,7 +4,6 @@ import type { Operations } from '../../src/client/api-types.ts'
 import { openDatabase, write } from '../../src/platform/db/database.ts'
 import { applyPlans } from '../../src/shop/benefits/plans.ts'
 import { setPublished } from '../../src/shop/catalog/products.ts'
-import { stockStamp } from '../../src/shop/catalog/public/product.ts'
 import { returnStock, takeStock } from '../../src/shop/catalog/stock.ts'
 import { setSetting, switchModule, unsetSetting } from '../../src/shop/settings/settings.ts'
 import { apply } from '../shop/catalog/support.ts'
@@ -287,16 +286,13 @@ describe('a response from the cache', () => {
   })
 
   it('does not show stock whose sale was rolled back', async () => {
-    const mug = { slug: 'mug', limit: 6 }
-    const before = stockStamp(db(), mug)
+    expect((await product('mug')).stockLeft).toBeNull()
     const sale = () =>
       write(db(), (tx) => {
         takeStock(tx, { productId: 2, variationId: null }, 5)
-        expect(stockStamp(tx, mug)).not.toBe(before)
         throw new Error('The sale failed.')
       })
     expect(sale).toThrow('The sale failed.')
-    expect(stockStamp(db(), mug)).toBe(before)
     expect((await product('mug')).stockLeft).toBeNull()
     buy(2, null, 5)
     expect((await product('mug')).stockLeft).toBe(4)

@@ -1,13 +1,16 @@
+import { and, eq, sql } from 'drizzle-orm'
 import { AppError } from '../../../errors.ts'
+import { statement } from '../../../platform/db/database.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { toIso } from '../../../platform/iso-time.ts'
 import { setting } from '../../settings/settings.ts'
-import { cachedResponse, BoundedCache } from '../cached-responses.ts'
+import { cachedResponse } from '../cached-responses.ts'
 import type { CachedResponse, CatalogShop } from '../cached-responses.ts'
 import type { GrantSpec } from '../grants.ts'
 import { needsShipping } from '../product-types.ts'
 import type { ProductRow, VariationRow } from '../rows.ts'
 import { effectiveStock } from '../stock.ts'
+import { products, variations } from '../schema.ts'
 import { grantsOfProduct, productBySlug, tagsOfProduct, variationsOfProduct } from '../stored-product.ts'
 import { optionsOf } from '../grants.ts'
 import { toCard } from './card.ts'
@@ -16,8 +19,6 @@ import { priceOf } from './price.ts'
 import type { PublicGrant, PublicProduct, PublicVariation } from './shapes.ts'
 import { viewTerms } from './categories.ts'
 import type { ViewTerms } from './categories.ts'
-import { oncePerTurn } from '../../../platform/once-for.ts'
-import { rawStatement } from '../../../platform/db/database.ts'
 
 /**
  * A published product as JSON, from a cache.
@@ -125,51 +126,27 @@ function totalStock(product: ProductRow, variations: readonly VariationRow[]): n
   return own.reduce((sum, stock) => sum + stock, sharing ? (product.stock ?? 0) : 0)
 }
 
-type Stamped = { slug: string; limit: number }
-
-const readStamp = rawStatement<Stamped, string>(`
-  SELECT coalesce(min(p.stock, @limit), '') || ':' || coalesce((
-    SELECT group_concat(coalesce(min(v.stock, @limit), '')) FROM variations v
-    WHERE v.product_id = p.id AND v.available = 1
-  ), '')
-  FROM products p WHERE p.slug = @slug AND p.published = 1`)
-
-const changesByOthers = rawStatement<[], number>('PRAGMA data_version')
-const ownChanges = rawStatement<[], number>('SELECT total_changes()')
-
-/**
- * Differs after every commit. `data_version` counts the commits of other connections, also of other processes, and
- * `total_changes` the rows that this connection has changed (https://www.sqlite.org/pragma.html#pragma_data_version).
- */
-const databaseVersion = oncePerTurn((db: Db) => `${changesByOthers(db).pluck().get()} ${ownChanges(db).pluck().get()}`)
-
-const caches = new WeakMap<Db['sqlite'], { version: string; stamps: BoundedCache<string> }>()
-const stampsLimitBytes = 1024 * 1024
+const limit = sql.placeholder('limit')
+const readStamp = statement((orm) => {
+  const ofVariations = orm
+    .select({ stocks: sql`group_concat(coalesce(min(${variations.stock}, ${limit}), ''))`.as('stocks') })
+    .from(variations)
+    .where(and(eq(variations.productId, products.id), eq(variations.available, true)))
+  return orm
+    .select({
+      stamp: sql<string>`coalesce(min(${products.stock}, ${limit}), '') || ':' || coalesce(${ofVariations}, '')`
+    })
+    .from(products)
+    .where(and(eq(products.slug, sql.placeholder('slug')), eq(products.published, true)))
+    .prepare()
+})
 
 /**
  * The stock of a published product and its available variations, as text that changes whenever buyers see another stock.
- * Stock above `limit` counts as `limit`. It is read again only after a change of the database, because the read costs as
- * much as a fifth of the whole request.
+ * Stock above `limit` counts as `limit`.
  *
  * @returns undefined for an unknown or unpublished product
  */
-export function stockStamp(db: Db, product: Stamped): string | undefined {
-  // The state of a transaction may be older than the version, or may be rolled back.
-  if (db.sqlite.inTransaction) return readStamp(db).pluck().get(product)
-  const stamps = currentStamps(db)
-  const key = `${product.limit} ${product.slug}`
-  const known = stamps.get(key)
-  if (known !== undefined) return known
-  const stamp = readStamp(db).pluck().get(product)
-  if (stamp !== undefined) stamps.set(key, stamp)
-  return stamp
-}
-
-function currentStamps(db: Db): BoundedCache<string> {
-  const version = databaseVersion(db)
-  const known = caches.get(db.sqlite)
-  if (known?.version === version) return known.stamps
-  const stamps = new BoundedCache<string>(stampsLimitBytes, (stamp) => 2 * stamp.length)
-  caches.set(db.sqlite, { version, stamps })
-  return stamps
+function stockStamp(db: Db, product: { slug: string; limit: number }): string | undefined {
+  return readStamp(db).get(product)?.stamp
 }
