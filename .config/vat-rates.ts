@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { EuVatTable } from '../src/platform/vat/eu.ts'
+import type { EuVatTable } from '../src/platform/vat.ts'
 
 const folder = dirname(fileURLToPath(import.meta.resolve('sales-tax/package.json')))
 
@@ -18,7 +18,7 @@ function releaseDay(version: string): string {
   return day
 }
 
-/** The content of src/platform/vat/eu-rates.json, from the installed sales-tax. */
+/** The content of src/platform/eu-vat-rates.json, from the installed sales-tax. */
 export function euVatTable(): EuVatTable {
   const { version } = read<{ version: string }>('package.json')
   const { EU: members } = read<{ EU: string[] }>('res', 'region_countries.json')

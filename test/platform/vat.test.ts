@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { euVatTable } from '../../.config/vat-rates.ts'
-import { euVatRates, isInEu } from '../../src/platform/vat/eu.ts'
-import { readVatId } from '../../src/platform/vat/vat-id.ts'
+import { euVatRates, isInEu, readVatId } from '../../src/platform/vat.ts'
 
 it('has the rates of the installed sales-tax, for the 27 member states', () => {
-  expect(JSON.parse(readFileSync('src/platform/vat/eu-rates.json', 'utf8'))).toEqual(euVatTable())
+  expect(JSON.parse(readFileSync('src/platform/eu-vat-rates.json', 'utf8'))).toEqual(euVatTable())
   expect(Object.keys(euVatRates().standard)).toHaveLength(27)
   expect(['GR', 'GB', 'CH', 'EL', 'constructor'].map(isInEu)).toEqual([true, false, false, false, false])
 })

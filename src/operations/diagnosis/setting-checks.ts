@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts'
-import { euVatRates, isInEu } from '../../platform/vat/eu.ts'
+import { euVatRates, isInEu } from '../../platform/vat.ts'
 import { shipToCountries } from '../../shop/checkout/shipping.ts'
 import { hasInvoices } from '../../shop/invoices/find.ts'
 import { listOverrides, overrideFolder } from '../../shop/mailer/render.ts'

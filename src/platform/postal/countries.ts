@@ -1,4 +1,4 @@
-import type { PostalLanguage } from './texts.ts'
+import type { PostalLanguage } from './words.ts'
 import { z } from 'zod'
 import { postalFormat } from './format.ts'
 import type { PostalField } from './format.ts'

@@ -44,6 +44,49 @@ let read: PostalTable | undefined
 
 /** The format of a country's addresses; street and city for a country that is not in the table. */
 export function postalFormat(country: string): PostalFormat {
-  read ??= JSON.parse(readFileSync(assetPath('platform', 'postal', 'formats.json'), 'utf8')) as PostalTable
+  read ??= readTable()
   return Object.hasOwn(read.countries, country) ? (read.countries[country] ?? anywhere) : anywhere
+}
+
+function readTable(): PostalTable {
+  return JSON.parse(readFileSync(assetPath('platform', 'postal', 'formats.json'), 'utf8'))
+}
+
+/** The longest postcode of any country, with its spaces. */
+const longest = 20
+
+/**
+ * A postcode as the country writes it: upper case, without what many people write in front of it (`CH-8000`). Undefined
+ * if it is not a postcode of the country. A country without a rule takes any text.
+ */
+export function readPostcode({ postcode, prefix }: PostalFormat, typed: string): string | undefined {
+  const text = typed.trim().replaceAll(/\s+/g, ' ').toUpperCase()
+  if (postcode === undefined) return text
+  // The patterns are simple, and a short text cannot make them slow.
+  if (text.length > longest) return undefined
+  const rule = new RegExp(`^(?:${postcode})$`)
+  return [text, withoutPrefix(text, prefix), text.replaceAll(/[ -]/g, '')].find((candidate) => rule.test(candidate))
+}
+
+function withoutPrefix(text: string, prefix: string | undefined): string {
+  return prefix !== undefined && text.startsWith(prefix) ? text.slice(prefix.length).trim() : text
+}
+
+/**
+ * The key of a state or province, in upper case; empty for an empty text. An address can contain its name or its
+ * abbreviation: `New York` and `ny` are `NY`.
+ */
+export function regionKey(country: string, state: string | undefined): string {
+  const text = (state ?? '').trim().toUpperCase()
+  if (text === '') return ''
+  const known = postalFormat(country).regions?.find((names) => names.some((name) => name?.toUpperCase() === text))
+  return (known?.[0] ?? text).toUpperCase()
+}
+
+/** Whether a country has a list of states or provinces and a text is none of them; `example` is one of the list. */
+export function unknownRegion(country: string, state: string): { example: string } | undefined {
+  const { regions } = postalFormat(country)
+  const key = regionKey(country, state)
+  if (regions === undefined || regions.some(([value]) => value.toUpperCase() === key)) return undefined
+  return { example: regions[0]?.[0] ?? '' }
 }

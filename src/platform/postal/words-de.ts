@@ -1,15 +1,13 @@
-import type { PostalTexts } from './texts.ts'
-
 /** The texts of an address form in German. */
-const texts: PostalTexts = {
+export const de = {
   title: 'Lieferadresse',
   country: 'Land',
   choose: 'Bitte wählen',
   changeCountry: 'Land ändern',
   street: 'Straße und Hausnummer',
   rest: 'Wohnung, Stockwerk oder Firma',
-  optional: (label) => `${label} (freiwillig)`,
-  shipsTo: (country) => `Wir versenden nach: ${country}.`,
+  optional: (label: string) => `${label} (freiwillig)`,
+  shipsTo: (country: string) => `Wir versenden nach: ${country}.`,
   city: 'Ort',
   cities: { district: 'Bezirk', post_town: 'Ort', suburb: 'Vorort oder Ort' },
   state: 'Provinz',
@@ -31,13 +29,11 @@ const texts: PostalTexts = {
   postcodes: { eircode: 'Eircode', pin: 'PIN-Code', zip: 'ZIP-Code' },
   refusals: {
     noCountry: 'Bitte wählen Sie ein Land.',
-    notThere: (country) => `In dieses Land versenden wir nicht: ${country}.`,
+    notThere: (country: string) => `In dieses Land versenden wir nicht: ${country}.`,
     street: 'Bitte geben Sie Straße und Hausnummer ein.',
-    enter: (label) => `Bitte füllen Sie dieses Feld aus: ${label}.`,
-    choose: (label) => `Bitte wählen Sie aus: ${label}.`,
-    postcode: (label, example) =>
+    enter: (label: string) => `Bitte füllen Sie dieses Feld aus: ${label}.`,
+    choose: (label: string) => `Bitte wählen Sie aus: ${label}.`,
+    postcode: (label: string, example: string | undefined) =>
       `Bitte füllen Sie dieses Feld aus: ${label}${example === undefined ? '' : `, zum Beispiel ${example}`}.`
   }
 }
-
-export default texts

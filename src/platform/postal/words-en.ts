@@ -1,15 +1,13 @@
-import type { PostalTexts } from './texts.ts'
-
 /** The texts of an address form in English. */
-const texts: PostalTexts = {
+export const en = {
   title: 'Shipping address',
   country: 'Country',
   choose: 'Please choose',
   changeCountry: 'Change country',
   street: 'Street and number',
   rest: 'Flat, floor or company',
-  optional: (label) => `${label} (optional)`,
-  shipsTo: (country) => `We ship to ${country}.`,
+  optional: (label: string) => `${label} (optional)`,
+  shipsTo: (country: string) => `We ship to ${country}.`,
   city: 'Town or city',
   cities: { district: 'District', post_town: 'Town or city', suburb: 'Suburb or town' },
   state: 'Province',
@@ -31,11 +29,11 @@ const texts: PostalTexts = {
   postcodes: { eircode: 'Eircode', pin: 'PIN code', zip: 'ZIP code' },
   refusals: {
     noCountry: 'Please choose a country.',
-    notThere: (country) => `We do not ship to ${country}.`,
+    notThere: (country: string) => `We do not ship to ${country}.`,
     street: 'Please enter the street and house number.',
-    enter: (label) => `Please enter the ${lower(label)}.`,
-    choose: (label) => `Please choose the ${lower(label)}.`,
-    postcode: (label, example) =>
+    enter: (label: string) => `Please enter the ${lower(label)}.`,
+    choose: (label: string) => `Please choose the ${lower(label)}.`,
+    postcode: (label: string, example: string | undefined) =>
       `Please enter the ${lower(label)}${example === undefined ? '' : `, for example ${example}`}.`
   }
 }
@@ -44,5 +42,3 @@ const texts: PostalTexts = {
 function lower(label: string): string {
   return /^[A-Z]{2}|^Eircode/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1)
 }
-
-export default texts

@@ -19,7 +19,7 @@ import { findShown, findSellable, unsellableReasons } from '../catalog/sellable.
 import type { Sellable, Shown, UnsellableReason } from '../catalog/sellable.ts'
 import type { ChargedPrice, Totals } from '../orders/totals.ts'
 import { destinationOf, shipToOf } from '../../platform/postal/countries.ts'
-import { readVatId } from '../../platform/vat/vat-id.ts'
+import { readVatId } from '../../platform/vat.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { Holder } from '../orders/holds.ts'
 import { defaultStrategy, takesToken } from '../orders/strategies.ts'

@@ -4,11 +4,10 @@ import { emailField, lineField } from '../accounts/fields.ts'
 import { strategyNames, takesToken } from '../orders/strategies.ts'
 import { withTemplate } from '../payments/gateway-page.ts'
 import { isCountry, countryName } from '../../platform/postal/countries.ts'
-import { postalFormat } from '../../platform/postal/format.ts'
+import { postalFormat, readPostcode } from '../../platform/postal/format.ts'
 import type { PostalField, PostalFormat } from '../../platform/postal/format.ts'
-import { readPostcode } from '../../platform/postal/postcode.ts'
 import { postalTexts, postalWords } from '../../platform/postal/words.ts'
-import type { PostalLanguage, PostalTexts } from '../../platform/postal/texts.ts'
+import type { PostalLanguage, PostalTexts } from '../../platform/postal/words.ts'
 import type { Address } from '../orders/address.ts'
 
 /** An optional field, in which `null` counts as absent (docs/contract.md A3). */

@@ -22,7 +22,7 @@ import { chooseShipping, lacksMethod, repriceShipping, lacksAddress } from './sh
 import { addCoupon, setVatId } from '../orders/reprice-order.ts'
 import { cartRefused } from '../orders/problems.ts'
 import { evaluateCodes } from './limits.ts'
-import { readVatId } from '../../platform/vat/vat-id.ts'
+import { readVatId } from '../../platform/vat.ts'
 import { mayReverseCharge } from '../tax/terms.ts'
 import { findPickup } from '../shipping/zones.ts'
 import { keysOf } from '../../platform/typed.ts'

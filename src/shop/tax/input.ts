@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { countryName } from '../../platform/postal/countries.ts'
-import { regionKey, unknownRegion } from '../../platform/postal/region.ts'
+import { regionKey, unknownRegion } from '../../platform/postal/format.ts'
 import { country, line } from '../../platform/input-fields.ts'
 
 /** What a product is to the tax: which of a country's rates it has. */

