@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { getOrder, historyOf } from '../../src/shop/orders/find.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
 import { write } from '../../src/platform/db/database.ts'
@@ -154,6 +154,20 @@ describe('a cancellation by the buyer', () => {
     expect(stock(4)).toBe(1)
     expect((await buyer.fetch(local(checkoutUrl))).status).toBe(410)
     expect(historyOf(shop.app.db, Number(orderId)).at(-1)).toMatchObject({ to: 'cancelled', by: 'buyer' })
+  })
+
+  it('counts for the limit of its address, which refuses it and leaves the order as it is', async () => {
+    const small = await startShop()
+    onTestFinished(() => small.stop())
+    set(small, { 'limits.checkout_ip': '3/3600' })
+    const visitor = small.visitor()
+    const order = async () => (await checkOut(small.visitor(), { items: [mug] })).data as unknown as Placed
+    const [first, second] = [await order(), await order()]
+    const give = ({ orderToken }: Placed) => visitor.post(`/store/orders/${orderToken}/cancel`)
+    expect((await give(first)).status).toBe(200)
+    const { status, error } = await give(second)
+    expect([status, error.code, error.details]).toEqual([429, 'RATE_LIMITED', { bucket: 'checkout_ip' }])
+    expect(getOrder(small.app.db, Number(second.orderId)).status).toBe('pending')
   })
 
   it('changes nothing the second time', async () => {

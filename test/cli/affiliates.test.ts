@@ -71,6 +71,18 @@ describe('affiliates on the command line', () => {
     expect((await json(shop, 'affiliates', 'list', '--status', 'active')).json).toEqual({ affiliates: [] })
   })
 
+  it('show the conversion rate rounded to two decimals, half up', async () => {
+    using shop = openTestShop()
+    const affiliate = await withAffiliate(shop)
+    const rates: unknown[] = []
+    for (const isPaid of [true, false, true]) {
+      order(shop, affiliate, isPaid)
+      const { json: shown } = await json(shop, 'affiliates', 'show', 'mira')
+      rates.push((shown as { visits: { conversionRate: number } }).visits.conversionRate)
+    }
+    expect(rates).toEqual([100, 50, 66.67])
+  })
+
   it('refuse what cannot be, with its exit code', async () => {
     using shop = openTestShop()
     await withAffiliate(shop)

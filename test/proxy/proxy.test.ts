@@ -175,6 +175,20 @@ describe('the proxy', () => {
     expect((await send('/auth/login', post({ 'sec-fetch-site': 'same-origin' }))).status).toBe(200)
   })
 
+  it('accepts an origin of this machine in development only, and no other origin then', async () => {
+    const origins = ['http://localhost:5173', 'http://127.0.0.1:3000', 'http://[::1]:8080']
+    const { send } = await startProxy(undefined, { development: true })
+    const { service, send: sendLive } = await startProxy()
+    for (const origin of origins) {
+      expect((await send('/auth/login', post({ origin }))).status).toBe(200)
+      expect(await errorOf(await sendLive('/auth/login', post({ origin })))).toEqual([403, 'CSRF_FAILED', 'cross_site'])
+    }
+    expect(service.received).toEqual([])
+    for (const origin of ['https://evil.example', 'http://localhost.evil.example']) {
+      expect(await errorOf(await send('/auth/login', post({ origin })))).toEqual([403, 'CSRF_FAILED', 'cross_site'])
+    }
+  })
+
   it('accepts the public URL and the configured origins', async () => {
     const { send } = await startProxy(undefined, {
       publicUrl: 'https://www.site.example',

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { parseJsonBody, readBody, requireJson } from '../../../src/platform/http/body.ts'
 import { failure, requestIds } from '../../../src/platform/http/answers.ts'
 import { AppError } from '../../../src/errors.ts'
@@ -50,6 +50,29 @@ test('a body may come in many small pieces, and is put together in their order',
   const text = Array.from({ length: 250 }, (_, index) => String.fromCodePoint(97 + (index % 26)))
   const answer = await exchange(listener.url, chunked('/echo', text) + last)
   expect(answer).toContain(text.join(''))
+})
+
+test('a body in more than 1,024 pieces is refused, and the connection closes', async () => {
+  const big = await serving(
+    async (request) => {
+      try {
+        return new Response(`read ${(await readBody(request, 1_000_000)).length}`)
+      } catch (error) {
+        if (error instanceof AppError) return failure(error, requestIds(), 0)
+        throw error
+      }
+    },
+    { lingerMs: 500 }
+  )
+  onTestFinished(() => big.close({ graceMs: 0 }))
+  // A read of the socket may end within a chunk, so that a body has some pieces more than chunks.
+  const pieces = (count: number): string => chunked('/', Array<string>(count).fill('x'.repeat(256)))
+  expect(await exchange(big.url, pieces(900) + last)).toContain(`read ${900 * 256}`)
+  const refused = await exchange(big.url, pieces(1030) + last)
+  expect(refused).toMatch(/^HTTP\/1\.1 (400|422) /)
+  expect(refused).toMatch(/connection: close/i)
+  expect(refused).toContain('Must come in fewer and larger pieces.')
+  expect(refused.match(/HTTP\/1\.1 /g)).toHaveLength(1)
 })
 
 test('a Content-Length over the limit is rejected immediately', async () => {

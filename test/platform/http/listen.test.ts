@@ -140,6 +140,27 @@ test('bytes that are not HTTP get 400 and a closed connection', async () => {
 })
 
 test.each([
+  ['two lengths', 'Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcde'],
+  ['two lengths in one header', 'Content-Length: 4, 5\r\n\r\nabcde'],
+  ['a negative length', 'Content-Length: -4\r\n\r\nabcd'],
+  ['a length and chunks', 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n'],
+  ['an encoding that does not end in chunks', 'Transfer-Encoding: chunked, gzip\r\n\r\n4\r\nabcd\r\n0\r\n\r\n'],
+  ['a space before the colon', 'Content-Length : 4\r\n\r\nabcd'],
+  ['a folded header', 'X-One: 1\r\n two\r\nContent-Length : 4\r\n\r\nabcd']
+])('a body with %s is refused, and what follows it is not read as a request', async (_what, rest) => {
+  const seen: string[] = []
+  const listener = await serve(async (request) => {
+    seen.push(`${new URL(request.url).pathname} ${await request.text()}`)
+    return new Response('ok')
+  })
+  const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+  const answer = await exchange(listener.url, `POST /first HTTP/1.1\r\nHost: a\r\n${rest}${smuggled}`)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+  expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1)
+  expect(seen).toEqual([])
+})
+
+test.each([
   ['half a body', 'Content-Length: 40\r\n\r\n{"a'],
   ['half a chunk', 'Transfer-Encoding: chunked\r\n\r\n5\r\nab'],
   ['an invalid chunk', 'Transfer-Encoding: chunked\r\n\r\n5\r\nabcdeRUBBISH\r\n']

@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { grantByHand, revokeByHand } from '../../../src/shop/benefits/operator-grants.ts'
@@ -13,6 +14,7 @@ import { memberships } from '../../../src/shop/benefits/schema.ts'
 import { isSubscriptionInForce, subscriptionStatus } from '../../../src/shop/benefits/status.ts'
 import { statusOf, toMembership, toSubscription } from '../../../src/shop/benefits/view.ts'
 import type { GrantSpec } from '../../../src/shop/catalog/grants.ts'
+import { events } from '../../../src/shop/events/schema.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import { at, buy, eventTypes, monthly, person, product, refund, yearOfA } from './support.ts'
 
@@ -63,6 +65,10 @@ describe('giving', () => {
     expect(subscriptionsOf(shop.db, userId)[0]?.currentPeriodEnd).toBe(at('2026-04-15T12:00:00Z'))
     expect(downloadsOf(shop.db, userId)[0]?.endsAt).toBe(at('2026-04-15T12:00:00Z'))
     expect(donationsOf(shop.db, userId).donations).toMatchObject([{ amountMinor: 5400 }])
+    const reported = shop.db.orm.select().from(events).where(eq(events.type, 'donation.received')).all()
+    expect(reported.map(({ payload }) => payload)).toEqual([
+      { donationId: expect.any(Number), orderId: 1, amountMinor: 5400, currency: 'EUR' }
+    ])
   })
 
   it('receives no donation of nothing, and shares a line between two campaigns', async () => {

@@ -40,3 +40,18 @@ it('stores nothing for a probe that is ten minutes old', async () => {
   const left = app.db.sqlite.prepare('SELECT token FROM webhook_probes').pluck().all()
   expect(left).toEqual(['probe-after-it'])
 })
+
+it('stores and forgets the deliveries of one probe only', async () => {
+  const { app } = till.shop
+  const [mine, other] = ['probe-of-one-setup', 'probe-of-another-setup']
+  await openProbe(app, mine)
+  await openProbe(app, other)
+  await deliver({ shopstead_probe: other })
+  expect([probeDeliveries(app.db, mine).length, probeDeliveries(app.db, other).length]).toEqual([0, 1])
+  await deliver({ shopstead_probe: mine })
+  await deliver({ shopstead_probe: mine })
+  expect([probeDeliveries(app.db, mine).length, probeDeliveries(app.db, other).length]).toEqual([2, 1])
+  await closeProbe(app, mine)
+  expect([probeDeliveries(app.db, mine).length, probeDeliveries(app.db, other).length]).toEqual([0, 1])
+  await closeProbe(app, other)
+})

@@ -147,6 +147,18 @@ describe('a shipment', () => {
     ])
   })
 
+  it.each([
+    ['carrier', 50],
+    ['tracking', 100]
+  ] as const)('has a %s of at most %d characters, in any script, on one line', (field, most) => {
+    const longest = '📦'.repeat(most)
+    expect(shipmentInput.parse({ [field]: longest })[field]).toBe(longest)
+    expect(shipmentInput.parse({ [field]: ` ${longest} ` })[field]).toBe(longest)
+    expect(shipmentInput.safeParse({ [field]: `${longest}x` }).success).toBe(false)
+    expect(shipmentInput.safeParse({ [field]: 'two\nlines' }).success).toBe(false)
+    expect(shipmentInput.parse({ [field]: ' ' })[field]).toBeNull()
+  })
+
   it('loses its tracking number when the buyer is erased', () => {
     const db = emptyShop()
     const lena = makeUser(db, 'lena@shop.example')
