@@ -323,3 +323,17 @@ describe('the orders of a guest', () => {
     expect(await ordersOf(visitor)).toHaveLength(4)
   })
 })
+
+describe('the account page of the storefront', () => {
+  it('links each download by its path, on whatever host the page is open, and the link gives the file', async () => {
+    const shop = await openShop(benefitCatalog, { 'storefront.enabled': 'true' })
+    writeDownload(shop, 'song.txt', 'la la')
+    const lena = await registerUser(shop, 'lena')
+    await buy(shop, lena, 'song')
+    const [song] = await downloads(lena)
+    const { pathname } = new URL(song?.url ?? '', shop.url)
+    const page = await (await lena.fetch(`${shop.url}/account`)).text()
+    expect(page.match(/href="[^"]*download[^"]*"/g)).toEqual([`href="${pathname}"`])
+    expect(await (await lena.fetch(`${shop.url}${pathname}`)).text()).toBe('la la')
+  })
+})

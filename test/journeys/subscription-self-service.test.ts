@@ -80,6 +80,15 @@ describe('POST /me/subscriptions/{id}/cancel', () => {
     expect(atStripe(shop)).toMatchObject({ cancel_at_period_end: false })
   })
 
+  it('is limited for one account, and a subscription that does not exist does not count', async () => {
+    const { lena, id } = await subscriber({ 'limits.account_change': '1/3600' })
+    const { status } = await lena.post('/me/subscriptions/999/cancel')
+    expect(status).toBe(404)
+    expect((await cancel(lena, id)).status).toBe(200)
+    const { status: second, error } = await cancel(lena, id)
+    expect([second, error.details]).toEqual([429, { bucket: 'account_change' }])
+  })
+
   it('is 503 while Stripe does not answer, changes nothing, and works afterwards', async () => {
     const { shop, lena, id } = await subscriber()
     shop.app.sandbox?.addFault({ target: 'subscriptions.update', fault: '503', times: -1 })
