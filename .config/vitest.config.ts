@@ -8,7 +8,8 @@ export default defineConfig({
     environment: 'node',
     // Files of one worker share its modules: each starts half a second sooner. No test leaves anything in them.
     isolate: false,
-    globalSetup: ['test/support/migrated-database.ts'],
+    globalSetup: ['test/support/migrated-database.ts', 'test/support/bystanders/prepare.ts'],
+    setupFiles: ['test/support/bystanders/setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // A busy machine takes more than the second that vitest waits otherwise.

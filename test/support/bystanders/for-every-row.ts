@@ -1,0 +1,16 @@
+/**
+ * Statements of the product that may change rows of everybody, each with the reason. The text is exact, so that the same
+ * statement without its condition, or without a part of it, is not on the list.
+ */
+export const forEveryRow: readonly { statement: string; reason: string }[] = [
+  {
+    statement:
+      'delete from "order_holders" where "order_holders"."order_id" not in (select "id" from "orders" where "orders"."status" in (+?, +?)) limit +?',
+    reason: 'Housekeeping deletes who holds stock for orders that hold none any more, whoever bought.'
+  },
+  {
+    statement: 'delete from "mails" where "mails"."id" > +?',
+    reason: 'A seed deletes the emails that its own orders queued: all after the last one from before.'
+  },
+  { statement: 'DELETE FROM faults', reason: "The sandbox's faults are set and cleared together." }
+]
