@@ -46,10 +46,7 @@ export function startJobs(app: App, openSince: number): Jobs {
   ]
   return {
     async stop() {
-      await Promise.all(timers.map((timer) => timer.stop()))
-      await mailer.stop()
-      await webhooks.stop()
-      await backups.stop()
+      await Promise.all([...timers, mailer, webhooks, backups].map((work) => work.stop()))
     }
   }
 }

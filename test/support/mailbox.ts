@@ -14,6 +14,8 @@ type Options = {
   /** The answers for the next recipients, one each; later recipients are accepted. */
   answers?: { code: number; message: string }[]
   login?: { user: string; password: string }
+  /** Offers STARTTLS with a certificate of its own. */
+  tls?: boolean
 }
 
 /** Starts an SMTP server on a free port that records messages. `await using mailbox = await startMailbox()` stops it. */
@@ -22,7 +24,7 @@ export async function startMailbox(options: Options = {}): Promise<Mailbox> {
   const received: Received[] = []
   const { login } = options
   const server = new SMTPServer({
-    disabledCommands: login === undefined ? ['STARTTLS', 'AUTH'] : ['STARTTLS'],
+    disabledCommands: [...(options.tls === true ? [] : ['STARTTLS']), ...(login === undefined ? ['AUTH'] : [])],
     allowInsecureAuth: true,
     disableReverseLookup: true,
     authOptional: login === undefined,

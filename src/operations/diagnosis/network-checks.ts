@@ -126,13 +126,14 @@ async function checkSmtp({ config }: App): Promise<Finding> {
     await verifySmtp(config.smtpUrl)
     return ok('The mail server accepts the login.')
   } catch (error) {
-    // Without the server's own words: they may repeat the password.
-    const code = error instanceof MailFailure ? (error.message.split(' ')[0] ?? '') : 'EURL'
+    const told = error instanceof MailFailure ? error.message : 'EURL'
+    const code = told.split(/[ :]/)[0] ?? ''
+    const words = told.includes(': ') ? ` (${told.slice(told.indexOf(': ') + 2)})` : ''
     const { reason, advice } = mailProblems[code] ?? {
-      reason: `cannot be used (${code})`,
+      reason: `cannot be used: ${code}`,
       advice: 'Check SHOPSTEAD_SMTP_URL and the log of the mail server.'
     }
-    return failed(`The mail server ${reason}.`, `${advice} Messages stay queued until it works.`)
+    return failed(`The mail server ${reason}${words}.`, `${advice} Messages stay queued until it works.`)
   }
 }
 
@@ -153,6 +154,11 @@ const mailProblems: Readonly<Record<string, { reason: string; advice: string }>>
   ESOCKET: notReached,
   ETIMEDOUT: notReached,
   EDNS: { reason: 'has a name that is unknown', advice: 'Correct the host in SHOPSTEAD_SMTP_URL.' },
+  ECERTIFICATE: {
+    reason: 'has a certificate that is not trusted',
+    advice:
+      'Set the name of the certificate as the host in SHOPSTEAD_SMTP_URL, set NODE_EXTRA_CA_CERTS to the file of your own authority, or, in your own network, add ?tls.rejectUnauthorized=false.'
+  },
   ETLS: {
     reason: 'offers no TLS',
     advice: 'Use port 587 or smtps:// in SHOPSTEAD_SMTP_URL, or allow it with ?requireTLS=false in your own network.'

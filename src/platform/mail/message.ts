@@ -11,7 +11,7 @@ export type MailMessage = {
   links: { verify?: string; reset?: string; email?: string }
 }
 
-/** A message was not sent. Its text has no addresses or credentials, which a server's answer may repeat. */
+/** A message was not sent. Its text has the server's own words without addresses and credentials, which they may repeat. */
 export class MailFailure extends Error {
   override readonly name = 'MailFailure'
   /** True if a retry cannot succeed. */
@@ -27,6 +27,11 @@ export class MailFailure extends Error {
 }
 
 export type MailTransport = {
-  /** Resolves when the server has accepted the message. A retry passes the same message and id. @throws MailFailure */
-  send(message: MailMessage): Promise<void>
+  /**
+   * Resolves when the server has accepted the message. A retry passes the same message and id.
+   *
+   * @param signal cuts the connection off
+   * @throws MailFailure
+   */
+  send(message: MailMessage, signal?: AbortSignal): Promise<void>
 }

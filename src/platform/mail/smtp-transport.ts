@@ -1,11 +1,16 @@
+import { Socket } from 'node:net'
 import type { Transporter } from 'nodemailer'
+import { z } from 'zod'
 import { isLoopback } from '../http/cross-site.ts'
+import { isObject } from '../typed.ts'
 import { MailFailure } from './message.ts'
 import type { MailMessage, MailTransport } from './message.ts'
 
 const connectMs = 10_000
 /** The longest time without data from the server. */
 const silenceMs = 20_000
+/** The longest time for a whole message. A server that answers a line every few seconds is never silent. */
+const messageMs = 60_000
 
 type Options = { url: string; from: string }
 
@@ -15,12 +20,10 @@ type Options = { url: string; from: string }
  * prevent that.
  */
 export function openSmtp({ url, from }: Options): MailTransport {
-  let opened: Promise<Transporter> | undefined
   return {
-    async send(message) {
-      try {
-        const transporter = await (opened ??= connect(url))
-        await transporter.sendMail({
+    send: (message, signal) =>
+      withServer(url, signal, async (server) => {
+        await server.sendMail({
           from,
           to: message.to,
           subject: message.subject,
@@ -33,43 +36,64 @@ export function openSmtp({ url, from }: Options): MailTransport {
           disableFileAccess: true,
           disableUrlAccess: true
         })
-      } catch (error) {
-        throw toFailure(error)
-      }
-    }
+      })
   }
 }
 
 /** Connects and logs in without sending a message. @throws MailFailure */
 export async function verifySmtp(url: string): Promise<void> {
-  const transporter = await connect(url)
-  try {
-    await transporter.verify()
-  } catch (error) {
-    throw toFailure(error)
-  } finally {
-    transporter.close()
-  }
+  await withServer(url, undefined, async (server) => void (await server.verify()))
 }
 
-/** The first message loads nodemailer, so that the start of the shop does not wait for it. */
-async function connect(url: string): Promise<Transporter> {
+/**
+ * Does some work over one connection, which ends after 60 s at the latest, whatever the server does.
+ *
+ * @throws MailFailure
+ */
+async function withServer(
+  text: string,
+  signal: AbortSignal | undefined,
+  work: (server: Transporter) => Promise<void>
+): Promise<void> {
+  // The first message loads nodemailer, so that the start of the shop does not wait for it.
   const { createTransport } = await import('nodemailer')
-  return createTransport({
-    url,
+  const url = new URL(text)
+  const socket = new Socket()
+  const limit = AbortSignal.timeout(messageMs)
+  const cut = AbortSignal.any([limit, ...(signal === undefined ? [] : [signal])])
+  const cutOff = (): void => void socket.destroy(new Error('cut off'))
+  cut.addEventListener('abort', cutOff)
+  const server = createTransport({
+    url: text,
+    socket,
     connectionTimeout: connectMs,
     greetingTimeout: connectMs,
     socketTimeout: silenceMs,
-    requireTLS: needsTls(url)
+    requireTLS: needsTls(url),
+    // The certificate of a mail server on this machine, such as Debian's, is often its own. Nothing in between can read along.
+    ...(isLoopback(url) ? { tls: { rejectUnauthorized: false } } : {})
   })
+  try {
+    cut.throwIfAborted()
+    await work(server)
+  } catch (error) {
+    if (limit.aborted)
+      throw new MailFailure(`ETIMEDOUT after ${messageMs / 1000} s`, { permanent: false, ofMessage: true })
+    if (cut.aborted) throw new MailFailure('cut off', { permanent: false, ofMessage: true })
+    throw toFailure(error, url)
+  } finally {
+    cut.removeEventListener('abort', cutOff)
+    server.close()
+    // A server that does not close its side must not keep the process alive.
+    socket.unref()
+  }
 }
 
 /**
  * Whether TLS is required. The network must not see the links in the messages or the credentials, unless the URL has
  * `?requireTLS=false` or the mail server is on this machine.
  */
-function needsTls(text: string): boolean {
-  const url = new URL(text)
+function needsTls(url: URL): boolean {
   return url.protocol === 'smtp:' && !isLoopback(url) && url.searchParams.get('requireTLS') !== 'false'
 }
 
@@ -79,14 +103,45 @@ function messageId({ id, createdAt }: MailMessage, from: string): string {
   return `<shopstead.${createdAt}.${id}@${domain}>`
 }
 
-type SmtpError = { code?: unknown; command?: unknown; responseCode?: unknown; cause?: unknown }
-
-function toFailure(error: unknown): MailFailure {
-  const { code, command, responseCode }: SmtpError = typeof error === 'object' && error !== null ? error : {}
-  const words = [code, command, responseCode].filter((part) => typeof part === 'string' || typeof part === 'number')
-  const reason = words.length > 0 ? words.join(' ') : 'unknown error'
+function toFailure(error: unknown, url: URL): MailFailure {
+  const { code, command, responseCode, response, message } = smtpError.parse(isObject(error) ? error : {})
+  const certificate = code === 'ETLS' || code === 'ESOCKET' ? certificateProblem(message) : undefined
+  const reason = [certificate === undefined ? code : 'ECERTIFICATE', command, responseCode].filter(
+    (part) => part !== undefined
+  )
+  const words = certificate ?? withoutSecrets(response ?? '', url)
   // The server rejected the recipient or the message permanently. A failed login is not permanent: the operator can fix it.
-  const refused = typeof responseCode === 'number' && responseCode >= 550 && responseCode < 560
+  const refused = responseCode !== undefined && responseCode >= 550 && responseCode < 560
   const ofMessage = code === 'EENVELOPE' || code === 'EMESSAGE'
-  return new MailFailure(reason, { permanent: refused && ofMessage, ofMessage, cause: error })
+  return new MailFailure(`${reason.join(' ') || 'unknown error'}${words === '' ? '' : `: ${words}`}`, {
+    permanent: refused && ofMessage,
+    ofMessage,
+    cause: error
+  })
+}
+
+const smtpError = z.object({
+  code: z.string().optional().catch(undefined),
+  command: z.string().optional().catch(undefined),
+  responseCode: z.number().optional().catch(undefined),
+  response: z.string().optional().catch(undefined),
+  message: z.string().catch('')
+})
+
+/** What is wrong with a certificate, as Node says it: self-signed, expired, for another name. */
+function certificateProblem(message: string): string | undefined {
+  return /certificate|altnames/i.test(message) ? message.replace(/^.*Error initiating TLS - /, '') : undefined
+}
+
+/** The first line of a server's answer, behind its code, without the credentials of the URL and without addresses. */
+function withoutSecrets(response: string, { username, password }: URL): string {
+  const secrets = [username, password].map(decodeURIComponent).filter((secret) => secret !== '')
+  const forms = secrets.flatMap((secret) => [secret, Buffer.from(secret).toString('base64')])
+  const [line = ''] = response.replace(/^\d{3}[ -]/, '').split(/\r?\n/)
+  const hidden = forms.reduce((text, secret) => text.replaceAll(secret, '…'), line)
+  return hidden
+    .replaceAll(/\S*@\S*/g, '…')
+    .replaceAll(/\p{Cc}/gu, ' ')
+    .trim()
+    .slice(0, 200)
 }

@@ -12,9 +12,9 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 /**
  * The delay after each failed attempt: nine attempts over more than three days. The first delay is longer than an
- * attempt can take, so an email is never claimed again while it is being sent.
+ * attempt can take (60 s), so an email is never claimed again while it is being sent.
  */
-const retryDelaysMs = [minuteMs, 5 * minuteMs, 30 * minuteMs, ...[2, 6, 12, 24, 30].map((hours) => hours * hourMs)]
+const retryDelaysMs = [2 * minuteMs, 5 * minuteMs, 30 * minuteMs, ...[2, 6, 12, 24, 30].map((hours) => hours * hourMs)]
 const maxAttempts = retryDelaysMs.length + 1
 const longestDelayMs = Math.max(...retryDelaysMs)
 const retentionMs = 30 * 24 * hourMs
@@ -84,6 +84,11 @@ export async function recordFailure(db: Db, mail: MailRow, reason: string, perma
   const final = permanent || mail.attempts >= maxAttempts
   await writeWhenFree(db, (tx) => change(tx, mail.id, { state: final ? 'failed' : 'queued', lastError: reason }))
   return final
+}
+
+/** Gives an email back that was not sent because the shop stops: the attempt does not count, and the next start sends it. */
+export async function returnMail(db: Db, { id, attempts }: MailRow, now: number): Promise<void> {
+  await writeWhenFree(db, (tx) => change(tx, id, { attempts: attempts - 1, nextAttemptAt: now }))
 }
 
 /** Deletes an obsolete email, so that it does not count as failed. */

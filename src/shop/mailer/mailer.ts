@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { describeError } from '../../platform/log.ts'
 import { mailFolder } from '../../platform/mail/file-transport.ts'
 import type { MailTransport, MailMessage } from '../../platform/mail/message.ts'
@@ -8,29 +9,36 @@ import type { Templates } from '../../platform/templates.ts'
 import { composeEmail } from './compose.ts'
 import { ObsoleteEmailError } from './email.ts'
 import { openEmailTemplates, orderValues, renderEmail } from './render.ts'
-import { claimNext, deleteMail, markSent, recordFailure } from '../mail/queue.ts'
+import { claimNext, deleteMail, markSent, recordFailure, returnMail } from '../mail/queue.ts'
 import type { MailRow } from '../mail/queue.ts'
 
 /** Without SMTP an email's file must exist 2 s after the response (docs/contract.md A8). Another process may have queued the row. */
 const pollMs = 500
+/** As many emails are sent at once, so that one that the server is slow to take does not delay the others. */
+const atOnce = 5
+/** The others wait this long for the first one, because a server that is down refuses it within that time. */
+const firstAloneMs = 2_000
+/** When the shop stops, emails that are being sent have this long before they are cut off. */
+const graceMs = 5_000
 
 export type Mailer = {
   /** Looks for queued emails now instead of at the next poll. */
   kick(): void
-  /** Stops after the email that is being sent. */
+  /** Stops when the emails that are being sent have arrived, or after 5 s. The next start sends what was cut off. */
   stop(): Promise<void>
 }
 
 /**
- * Sends queued emails, one at a time, until it is stopped. It polls every 500 ms. An error that ends a run is logged,
+ * Sends queued emails until it is stopped. It polls every 500 ms. An error that ends a run is logged,
  * and the next poll starts a new run.
  */
 export function startMailer(shop: ShopContext, transport: MailTransport = configuredTransport(shop)): Mailer {
   let running: Promise<void> | undefined
   let stopped = false
+  const cut = new AbortController()
   const poll = (): void => {
     if (stopped) return
-    running ??= deliverDueMail(shop, transport, () => stopped)
+    running ??= deliverDueMail(shop, transport, { isStopped: () => stopped, cut: cut.signal })
       .catch((error: unknown) => shop.log.error('emails could not be sent', { error: describeError(error) }))
       .finally(() => void (running = undefined))
   }
@@ -41,7 +49,9 @@ export function startMailer(shop: ShopContext, transport: MailTransport = config
     async stop() {
       stopped = true
       clearInterval(timer)
+      const grace = setTimeout(() => cut.abort(), graceMs)
       await running
+      clearTimeout(grace)
     }
   }
 }
@@ -56,36 +66,50 @@ function configuredTransport({ config, log }: ShopContext): MailTransport {
 }
 
 /**
- * Sends every email that is due, one after the other and outside transactions. Each attempt is recorded before it
+ * Sends every email that is due, five at once and outside transactions. Each attempt is recorded before it
  * starts, so a crash or a second process cannot cause more attempts than planned. A row counts as sent once the
  * transport has accepted the email. The run ends when the mail server cannot be used, so that the emails that wait for it
  * cost one attempt for each poll. A server that refuses one message gets the others.
  *
- * @param isStopped checked before each email; true ends the run
+ * @param options.isStopped checked before each email; true ends the run
+ * @param options.cut cuts off the emails that are being sent
  */
 export async function deliverDueMail(
   shop: ShopContext,
   transport: MailTransport,
-  isStopped: () => boolean = () => false
+  { isStopped = () => false, cut }: { isStopped?: () => boolean; cut?: AbortSignal } = {}
 ): Promise<void> {
   let templates: Templates | undefined
-  while (!isStopped()) {
-    const mail = await claimNext(shop.db, shop.clock.now())
-    if (mail === undefined) return
+  let ended = false
+  const sendNext = async (): Promise<void> => {
+    const mail = ended || isStopped() ? undefined : await claimNext(shop.db, shop.clock.now())
+    if (mail === undefined) {
+      ended = true
+      return
+    }
     templates ??= openEmailTemplates()
-    if ((await deliver(shop, transport, templates, mail)) === 'server failed') return
+    if ((await deliver(shop, transport, templates, mail, cut)) === 'server failed') ended = true
   }
+  const sendAll = async (): Promise<void> => {
+    while (!ended) await sendNext()
+  }
+  const first = sendNext()
+  const alone = new AbortController()
+  await Promise.race([first, pause(firstAloneMs, undefined, { signal: alone.signal }).catch(() => undefined)])
+  alone.abort()
+  await Promise.all([first.then(sendAll), ...Array.from({ length: atOnce - 1 }, sendAll)])
 }
 
 async function deliver(
   shop: ShopContext,
   transport: MailTransport,
   templates: Templates,
-  mail: MailRow
+  mail: MailRow,
+  cut: AbortSignal | undefined
 ): Promise<'done' | 'server failed'> {
   const context = { mail: mail.id, template: mail.template }
   try {
-    await transport.send(writeMessage(shop, templates, mail))
+    await transport.send(writeMessage(shop, templates, mail), cut)
     await markSent(shop.db, mail.id, shop.clock.now())
     return 'done'
   } catch (error) {
@@ -93,6 +117,11 @@ async function deliver(
       await deleteMail(shop.db, mail.id)
       shop.log.info('email not sent: it is obsolete', { ...context, reason: error.message })
       return 'done'
+    }
+    if (cut?.aborted === true) {
+      await returnMail(shop.db, mail, shop.clock.now())
+      shop.log.info('email not sent: the shop stops', context)
+      return 'server failed'
     }
     const reason = error instanceof MailFailure ? error.message : 'the email could not be composed'
     const final = await recordFailure(shop.db, mail, reason, error instanceof MailFailure && error.permanent)
