@@ -1,4 +1,6 @@
 import Database from 'better-sqlite3'
+import { sql } from 'drizzle-orm'
+import type { Placeholder } from 'drizzle-orm'
 import { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 import { BetterSQLiteSession } from 'drizzle-orm/better-sqlite3/session'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
@@ -204,6 +206,12 @@ export function isUniqueViolation(error: unknown): boolean {
 export function statement<T>(build: (orm: Orm) => T): (db: Db) => T {
   const built = onceFor(build)
   return ({ orm }) => built(orm)
+}
+
+/** A placeholder for each column, for a statement that inserts a whole row. */
+export function placeholders<Name extends string>(names: readonly Name[]): Record<Name, Placeholder>
+export function placeholders(names: readonly string[]): Record<string, Placeholder> {
+  return Object.fromEntries(names.map((name) => [name, sql.placeholder(name)]))
 }
 
 /** Like `statement`, for SQL that the query builder cannot express. */

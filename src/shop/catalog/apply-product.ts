@@ -1,6 +1,6 @@
 import { eq, max, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/database.ts'
+import { placeholders, statement } from '../../platform/db/database.ts'
 import { applyVariations } from './apply-variations.ts'
 import { CategoryTree } from './category-tree.ts'
 import type { Change } from './changes.ts'
@@ -85,14 +85,18 @@ function findBySku(tx: Tx, { sku }: ProductInput): ProductRow | undefined {
   return old?.sku === null ? old : undefined
 }
 
+const insertProduct = statement((orm) =>
+  orm
+    .insert(products)
+    .values(placeholders([...productColumns, 'slug', 'createdAt', 'updatedAt']))
+    .returning({ id: products.id })
+    .prepare()
+)
+
 function createProduct(run: ApplyRun, input: ProductInput): Change {
   const { categories, tags, images, variations, grants, position, ...columns } = withDefaults(input)
   const places = { position: run.position(position), createdAt: run.now, updatedAt: run.now }
-  const { id } = run.tx.orm
-    .insert(products)
-    .values({ ...columns, ...places })
-    .returning({ id: products.id })
-    .get()
+  const { id } = insertProduct(run.tx).get({ ...columns, ...places })
   run.categories.apply(id, categories)
   applyTags(run.tx, id, tags)
   applyImages(run.tx, { productId: id, variationId: null }, images, { folder: run.options.folder, now: run.now })

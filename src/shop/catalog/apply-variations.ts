@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { and, eq, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { statement } from '../../platform/db/database.ts'
+import { placeholders, statement } from '../../platform/db/database.ts'
 import { applyImages } from './images/stored-images.ts'
+import { variationColumns } from './import/format.ts'
 import type { VariationInput } from './import/format.ts'
 import type { VariationRow } from './rows.ts'
 import { variations } from './schema.ts'
@@ -12,6 +13,24 @@ const variationsOf = statement((orm) =>
     .select()
     .from(variations)
     .where(eq(variations.productId, sql.placeholder('productId')))
+    .prepare()
+)
+
+const columns = [...variationColumns, 'position'] as const
+
+/** Inserts a variation, or updates the one with its SKU, which an import of thousands does with one prepared statement. */
+const upsert = statement((orm) =>
+  orm
+    .insert(variations)
+    .values(placeholders([...columns, 'productId']))
+    .onConflictDoUpdate({
+      target: [variations.productId, variations.sku],
+      set: {
+        ...Object.fromEntries(columns.map((name) => [name, sql`excluded.${sql.identifier(variations[name].name)}`])),
+        available: true
+      }
+    })
+    .returning({ id: variations.id })
     .prepare()
 )
 
@@ -32,52 +51,22 @@ export function applyVariations(
   const bySku = new Map(rows.map((row) => [row.sku, row]))
   const applied = wanted.map(({ images, ...input }, position) => {
     const row = bySku.get(input.sku)
-    const changed = applyVariation(tx, productId, row, { ...input, position }, options.keepStock)
-    if (images === undefined) return changed
-    const owner = { productId, variationId: row?.id ?? variationIdOf(tx, productId, input.sku) }
-    return applyImages(tx, owner, images, options) || changed
+    const stock = options.keepStock && row !== undefined ? row.stock : input.stock
+    const changed = { ...input, stock, position }
+    const isSame = row !== undefined && isUnchanged(row, changed)
+    const variationId = isSame ? row.id : upsert(tx).get({ ...changed, productId }).id
+    return (images !== undefined && applyImages(tx, { productId, variationId }, images, options)) || !isSame
   })
   const listed = new Set(wanted.map((input) => input.sku))
   const removed = rows.filter((row) => row.available && !listed.has(row.sku))
-  for (const { id } of removed) updateVariation(tx, id, { available: false })
+  for (const { id } of removed) tx.orm.update(variations).set({ available: false }).where(eq(variations.id, id)).run()
   return applied.includes(true) || removed.length > 0
 }
 
-function variationIdOf(tx: Tx, productId: number, sku: string): number {
-  const row = tx.orm
-    .select({ id: variations.id })
-    .from(variations)
-    .where(and(eq(variations.productId, productId), eq(variations.sku, sku)))
-    .get()
-  if (row === undefined) throw new Error(`Product ${productId} has no variation ${sku}.`)
-  return row.id
-}
-
-function updateVariation(tx: Tx, id: number, change: Partial<VariationRow>): void {
-  tx.orm.update(variations).set(change).where(eq(variations.id, id)).run()
-}
-
-function applyVariation(
-  tx: Tx,
-  productId: number,
-  row: VariationRow | undefined,
-  input: Omit<VariationInput, 'images'> & { position: number },
-  keepStock: boolean
-): boolean {
-  if (row === undefined) {
-    tx.orm
-      .insert(variations)
-      .values({ ...input, productId })
-      .run()
-    return true
-  }
-  const wanted = { ...input, stock: keepStock ? row.stock : input.stock, available: true }
-  if (isDeepStrictEqual({ ...row, ...wanted }, row) && hasOrder(row, input)) return false
-  updateVariation(tx, row.id, wanted)
-  return true
-}
-
-/** Whether the options have the same order, which decides the order of the choices on the product's page. */
-function hasOrder(row: VariationRow, input: Pick<VariationInput, 'options'>): boolean {
-  return isDeepStrictEqual(Object.keys(row.options), Object.keys(input.options))
+/** Options in another order are a change: their order decides the order of the choices on the product's page. */
+function isUnchanged(row: VariationRow, wanted: Omit<VariationInput, 'images'> & { position: number }): boolean {
+  return (
+    isDeepStrictEqual({ ...row, ...wanted, available: true }, row) &&
+    isDeepStrictEqual(Object.keys(row.options), Object.keys(wanted.options))
+  )
 }

@@ -62,11 +62,23 @@ type ProductLists = {
   grants: GrantSpec[]
 }
 
+/** The columns of a variation that an import sets. */
+export const variationColumns = [
+  'sku',
+  'name',
+  'options',
+  'priceMinor',
+  'salePriceMinor',
+  'stock',
+  'gtin',
+  'weightGrams',
+  'isDefault'
+] as const satisfies readonly (keyof VariationRow)[]
+
 /** A variation of an import file. Exactly one of a product is its default. Without `images` the file has none for it. */
-export type VariationInput = Pick<
-  VariationRow,
-  'sku' | 'name' | 'options' | 'priceMinor' | 'salePriceMinor' | 'stock' | 'gtin' | 'weightGrams' | 'isDefault'
-> & { images?: ImageInput[] | undefined }
+export type VariationInput = Pick<VariationRow, (typeof variationColumns)[number]> & {
+  images?: ImageInput[] | undefined
+}
 
 type Optional<T> = { [Key in keyof T]?: T[Key] | undefined }
 
