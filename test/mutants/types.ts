@@ -8,11 +8,13 @@ let changed: { file: string; text: string } | undefined
 let version = 0
 
 /** Whether the compiler refuses a mutant, so that it can't reach a commit. */
-export function refusedByTypes({ file, kind, start, end, after }: Mutant): boolean {
+export function refusedByTypes({ file, kind, start, end, before, after }: Mutant): boolean {
   const source = readFileSync(file, 'utf8')
   const other = kind === 'guard' ? '(false as boolean)' : kind === 'call' ? ';' : after.replace(/^drizzle\./, '')
   // A swapped function of drizzle has the type of the one it replaces.
   if (kind === 'drizzle') return false
+  // The file has changed since the run began, so that nothing can be said.
+  if (source.slice(start, end) !== before) return false
   changed = { file: resolve(file), text: source.slice(0, start) + other + source.slice(end) }
   version += 1
   service ??= createService()
