@@ -37,7 +37,7 @@ function run(command: string): string {
 
 describe('a copy of the repository with the worked changes', { timeout: 600_000 }, () => {
   it('compiles', () => {
-    run('npx tsc --noEmit')
+    run('npm run client:generate && npx tsc --noEmit')
   })
 
   it('has the setting of the first change', () => {
