@@ -77,9 +77,9 @@ function checkReferral(tx: Tx, { id, userId, email }: OrderRow, now: number): vo
 
 const released = sqlList(releasedStatuses)
 
-// The condition on personal data is written as in the partial index, otherwise SQLite does not use it.
+// The condition is written as in the partial index. That is named, because SQLite would rather read all guest orders.
 const unpaidGuests = rawStatement<{ before: number; limit: number }, { id: number }>(`
-  SELECT id FROM orders
+  SELECT id FROM orders INDEXED BY orders_unpaid_guests
   WHERE ${unpaidGuestWithData(getTableColumns(orders))} AND created_at < @before AND updated_at < @before AND status IN (${released})
   ORDER BY created_at LIMIT @limit`)
 

@@ -43,12 +43,10 @@ function rowsOf(sqlite: Database.Database, source: string, step: string): number
   const [, tests = ''] = /\((.+)\)( LEFT-JOIN)?$/.exec(way) ?? []
   const equal = kind === 'SCAN' ? [] : tests.split(' AND ').flatMap((test) => /^(.+)=\?$/.exec(test)?.[1] ?? [])
   if (equal.length > 0 && equal.every((name) => name === 'rowid')) return 1
-  return largestGroup(
-    sqlite,
-    table,
-    equal.filter((name) => name !== '<expr>'),
-    partial
-  )
+  const columns = equal.filter((name) => name !== '<expr>')
+  // A comparison never finds null; a plan shows `IS NULL` as a comparison too.
+  const known = columns.filter((name) => !new RegExp(`\\b${name}"? IS NULL`, 'i').test(source))
+  return largestGroup(sqlite, table, columns, [...known.map((name) => `"${name}" IS NOT NULL`), partial ?? 'true'])
 }
 
 const groups = new Map<string, number>()
@@ -57,12 +55,11 @@ function largestGroup(
   sqlite: Database.Database,
   table: string,
   columns: readonly string[],
-  condition = 'true'
+  conditions: readonly string[]
 ): number {
   const by = columns.length === 0 ? '' : `GROUP BY ${columns.map((name) => `"${name}"`).join(', ')}`
-  // A comparison never finds null.
-  const known = columns.map((name) => `"${name}" IS NOT NULL`).join(' AND ') || 'true'
-  const counting = `SELECT coalesce(max(rows), 0) FROM (SELECT count(*) AS rows FROM "${table}" WHERE (${condition}) AND ${known} ${by})`
+  const where = conditions.map((condition) => `(${condition})`).join(' AND ')
+  const counting = `SELECT coalesce(max(rows), 0) FROM (SELECT count(*) AS rows FROM "${table}" WHERE ${where} ${by})`
   const key = `${sqlite.name} ${counting}`
   const rows = groups.get(key) ?? Number(sqlite.prepare(counting).pluck().get())
   groups.set(key, rows)
