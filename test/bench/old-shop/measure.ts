@@ -1,8 +1,8 @@
 /**
  * Measures the endpoints and jobs of a new shop against those of old ones, in one run:
  *
- *     node test/bench/old-shop/measure.ts               100, 35,000 and 350,295 orders; takes ten minutes
- *     node test/bench/old-shop/measure.ts 100 35000     these sizes
+ *     npm run bench:old-shop                100, 35,000 and 350,295 orders; takes ten minutes
+ *     npm run bench:old-shop -- 100 35000   these sizes
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { cleanUp } from '../../../src/operations/housekeeping.ts'
