@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { keysOf } from '../../platform/typed.ts'
 
 /** The id of a row, as an argument or option. @throws AppError USAGE */
 export function parseRowId(text: string): number {
@@ -39,9 +40,13 @@ export function collect(value: string, earlier: readonly string[] = []): string[
   return [...earlier, value]
 }
 
+const ageUnits = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
 /** A length of time in milliseconds, as an option takes it. @throws AppError USAGE */
 export function parseAge(option: string, text: string): number {
-  const [, count, unit = ''] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? []
-  if (count === undefined) throw new AppError('USAGE', `${option} must be an age such as 30m, 1h or 2d.`)
-  return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 'm' | 'h' | 'd']
+  const unit = keysOf(ageUnits).find((letter) => text.endsWith(letter))
+  const count = text.slice(0, -1)
+  if (unit === undefined || !/^[1-9]\d{0,3}$/.test(count))
+    throw new AppError('USAGE', `${option} must be an age such as 30m, 1h or 2d.`)
+  return Number(count) * ageUnits[unit]
 }

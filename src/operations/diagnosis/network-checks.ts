@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import { max } from 'drizzle-orm'
+import { z } from 'zod'
 import type { App } from '../../app.ts'
 import { readMisforwarding, isUntrustedForwarding, parseTrustedProxies } from '../../platform/http/client-address.ts'
 import { toIso } from '../../platform/iso-time.ts'
@@ -227,16 +228,18 @@ async function checkInstance(app: App, publicUrl: string): Promise<Finding | und
   )
 }
 
+const nonceAnswer = z.object({ data: z.object({ nonce: z.string(), headerName: z.string() }) })
+
 async function checkCookie(app: App, publicUrl: string, answer: Response): Promise<Finding> {
-  const body = (await answer.json().catch(() => ({}))) as { data?: { nonce?: unknown; headerName?: unknown } }
-  const { nonce, headerName } = body.data ?? {}
-  if (answer.status !== 200 || typeof nonce !== 'string' || typeof headerName !== 'string')
+  const body = nonceAnswer.safeParse(await answer.json().catch(() => undefined))
+  if (answer.status !== 200 || !body.success)
     return failed(
       `Shopstead does not answer at ${publicUrl} (status ${answer.status} for /api/secure/nonce).`,
       isServerRunning(app.config.dataDir)
         ? 'Configure the web server in front to pass on every path to this server, or correct SHOPSTEAD_PUBLIC_URL.'
         : startIt
     )
+  const { nonce, headerName } = body.data.data
   const logout = await ask(`${publicUrl}/api/secure/auth/logout`, { method: 'POST', headers: { [headerName]: nonce } })
   const cookies = logout instanceof Error ? [] : logout.headers.getSetCookie()
   const cookie = cookies.find((line) => line.startsWith(`${sessionCookieName(app)}=`))

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Stripe from 'stripe'
+import { z } from 'zod'
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import { minimumChargeMinor } from '../../platform/money.ts'
 import type { ShopContext } from '../../shop/context.ts'
@@ -156,6 +157,10 @@ function isSignedWith(stripe: Stripe, body: string, signature: string, secret: s
   }
 }
 
+const shopAnswer = z.object({
+  error: z.object({ code: z.enum(['WEBHOOK_SIGNATURE_INVALID', 'CHECKOUT_GATEWAY_NOT_CONFIGURED']) })
+})
+
 /** Why a post to the shop's webhook address does not reach the shop, as seen from this machine; undefined if it does. */
 async function whyUnreachable(url: string): Promise<string | undefined> {
   try {
@@ -165,8 +170,7 @@ async function whyUnreachable(url: string): Promise<string | undefined> {
       redirect: 'manual',
       signal: AbortSignal.timeout(5_000)
     })
-    const body = (await answer.json().catch(() => ({}))) as { error?: { code?: unknown } }
-    const isShop = ['WEBHOOK_SIGNATURE_INVALID', 'CHECKOUT_GATEWAY_NOT_CONFIGURED'].includes(String(body.error?.code))
+    const isShop = shopAnswer.safeParse(await answer.json().catch(() => undefined)).success
     return isShop ? undefined : `it answers with status ${answer.status}, which is not the shop's answer`
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error

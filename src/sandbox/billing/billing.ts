@@ -116,9 +116,7 @@ export function update(
   changes: Partial<Stripe.Subscription>
 ): Stripe.Subscription {
   const updated = save(context, 'subscription', { ...subscription, ...changes })
-  const before = Object.fromEntries(
-    Object.keys(changes).map((name) => [name, subscription[name as keyof Stripe.Subscription]])
-  )
+  const before = Object.fromEntries(Object.entries(subscription).filter(([name]) => Object.hasOwn(changes, name)))
   emit(context, 'customer.subscription.updated', updated, before)
   return updated
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { onceFor } from '../../platform/once-for.ts'
 import type { ApiOutcome } from './errors.ts'
 import type { Answer, Context, Route } from './context.ts'
 import { StripeRefusal, badParameter } from './errors.ts'
@@ -11,7 +10,7 @@ import type { RawMap } from './form-encoding.ts'
 import { findReplay, storeAnswer, markRunning, releaseKey } from './idempotency.ts'
 import type { KeyedRequest } from './idempotency.ts'
 import { newId } from '../store/ids.ts'
-import { list, readShape, text } from './params.ts'
+import { list, text } from './params.ts'
 import { findRoute } from './routes.ts'
 import { checkParams } from './stripe-params.ts'
 import type { Store } from '../store/object-store.ts'
@@ -46,8 +45,8 @@ type Prepared = {
 }
 type Executed = Answer & { originalRequest?: string }
 
-const expandShape = { expand: list(text({ max: 200 }), { max: 20 }) }
-const shapeOf = onceFor(({ shape }: Route) => ({ ...expandShape, ...shape }))
+/** `expand` of every request (docs.stripe.com/api/expanding_objects). */
+const expandPaths = list(text({ max: 200 }), { max: 20 })
 
 /** Answers one request as Stripe's API does, with the planned faults applied. Never rejects because of the request. */
 export async function handleApi(parts: ApiParts, request: ApiRequest): Promise<ApiOutcome> {
@@ -149,9 +148,11 @@ function runStoringRefusals(context: Context, prepared: Prepared): Answer {
 
 function run(context: Context, { route, raw, id }: Prepared): Answer {
   checkParams(route.name, raw)
-  const { expand = [], ...params } = readShape(shapeOf(route), raw)
-  const answer = route.handle(context, params, id)
-  return answer.status === 200 ? { ...answer, body: expandAnswer(context.store, answer.body, expand) } : answer
+  const paths = expandPaths.read(raw.get('expand') ?? '', 'expand')
+  const form = new Map(raw)
+  form.delete('expand')
+  const answer = route.handle(context, form, id)
+  return answer.status === 200 ? { ...answer, body: expandAnswer(context.store, answer.body, paths) } : answer
 }
 
 function answered(

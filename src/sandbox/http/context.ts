@@ -1,4 +1,6 @@
 import type Stripe from 'stripe'
+import type { RawMap } from './form-encoding.ts'
+import { readShape } from './params.ts'
 import type { Shape, Values } from './params.ts'
 import type { HiddenOf, Kind, Objects } from '../store/objects.ts'
 import { noSuch } from './errors.ts'
@@ -35,28 +37,27 @@ export type Answer = { status: number; body: unknown }
 export type Route = {
   /** The name that a fault targets, such as `payment_intents.confirm`. */
   readonly name: string
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: string
   /** `/v1/payment_intents/:id/confirm` */
   readonly path: string
-  readonly shape: Shape
-  readonly handle: (context: Context, params: Record<string, unknown>, id: string) => Answer
+  /** @throws StripeRefusal for parameters or a state that Stripe refuses */
+  readonly handle: (context: Context, form: RawMap, id: string) => Answer
 }
 
 /** Declares a route. The handler gets parameters typed by `shape`; its result is answered with 200, a Declined with 402. */
 export function route<S extends Shape>(
   name: string,
-  target: `${Route['method']} ${string}`,
+  target: `${'GET' | 'POST' | 'DELETE'} /${string}`,
   shape: S,
   handle: (context: Context, params: Values<S>, id: string) => object
 ): Route {
-  const [method, path] = target.split(' ') as [Route['method'], string]
+  const [method = '', path = ''] = target.split(' ')
   return {
     name,
     method,
     path,
-    shape,
-    handle: (context, params, id) => {
-      const result = handle(context, params as Values<S>, id)
+    handle: (context, form, id) => {
+      const result = handle(context, readShape(shape, form), id)
       return result instanceof Declined ? { status: 402, body: { error: result.error } } : { status: 200, body: result }
     }
   }

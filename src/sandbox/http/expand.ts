@@ -1,9 +1,10 @@
+import { isObject } from '../../platform/typed.ts'
 import { badParameter } from './errors.ts'
 import { listAnswer } from './lists.ts'
 import type { Store } from '../store/object-store.ts'
 
 const maxDepth = 4
-type Fields = Record<string, unknown>
+type Fields = Readonly<Record<string, unknown>>
 
 /** Lists that an object includes only on request (docs.stripe.com/api/expanding_objects). */
 const includable: { readonly [path: string]: (store: Store, object: Fields) => unknown } = {
@@ -43,10 +44,10 @@ function expandStep(store: Store, target: unknown, steps: readonly string[], pat
     for (const each of target) expandStep(store, each, steps, path)
     return
   }
-  if (typeof target !== 'object') throw cannotExpand(path)
-  const fields = target as Fields
-  fields[step] = expanded(store, fields, step, path)
-  expandStep(store, fields[step], rest, path)
+  if (!isObject(target)) throw cannotExpand(path)
+  const value = expanded(store, target, step, path)
+  Object.assign(target, { [step]: value })
+  expandStep(store, value, rest, path)
 }
 
 function expanded(store: Store, fields: Fields, step: string, path: string): unknown {

@@ -49,7 +49,7 @@ export type Fault = Required<FaultRequest> & { id: number }
 type Row = {
   id: number
   target: string
-  fault: string
+  fault: Fault['fault']
   moment: Moment
   skip: number
   remaining: number
@@ -125,8 +125,8 @@ function matches(target: string, name: string): boolean {
 }
 
 function faultFrom(row: Row): Fault {
-  const { id, target, moment, skip, remaining, delay_ms } = row
-  return { id, target, fault: row.fault as Fault['fault'], moment, skip, times: remaining, delayMs: delay_ms }
+  const { id, target, fault, moment, skip, remaining, delay_ms } = row
+  return { id, target, fault, moment, skip, times: remaining, delayMs: delay_ms }
 }
 
 const errors: Readonly<Record<string, ErrorBody>> = {

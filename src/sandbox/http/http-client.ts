@@ -51,7 +51,10 @@ function responseOf(
     getHeaders: () => headers,
     // stripe-node exposes these as `lastResponse.headers`, which must be a plain object, as with Node's client.
     getRawResponse: () => ({ statusCode: status, headers }),
-    toJSON: async () => JSON.parse(await read()) as unknown,
+    toJSON: async () => {
+      const value: unknown = JSON.parse(await read())
+      return value
+    },
     toStream() {
       throw new Error('The sandbox does not support streaming answers.')
     },

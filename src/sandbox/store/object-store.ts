@@ -33,7 +33,7 @@ export type Store = {
   close: () => void
 }
 
-type Row = { seq: number; kind: string; body: string; hidden: string | null }
+type Row = { seq: number; kind: Kind; body: string; hidden: string | null }
 
 /** Opens or creates the sandbox's file. A file with another schema version is emptied, because it holds only test data. */
 export function openStore(file: string): Store {
@@ -85,7 +85,8 @@ function storeOver(sqlite: Database.Database): Store {
     },
     findAny: (id) => {
       const row = prepare<Row>('SELECT * FROM objects WHERE id = ?').get(id)
-      return row && { kind: row.kind as Kind, body: JSON.parse(row.body) as unknown }
+      const body: unknown = row && JSON.parse(row.body)
+      return row && { kind: row.kind, body }
     },
     put: (kind, object, hidden) => {
       prepare(`INSERT INTO objects (id, kind, body, hidden) VALUES (?, ?, ?, ?)
@@ -131,6 +132,6 @@ function listObjects<K extends Kind>(
 }
 
 function toStored<K extends Kind>(row: Row): Stored<K> {
-  const hidden: unknown = row.hidden === null ? undefined : JSON.parse(row.hidden)
-  return { object: JSON.parse(row.body) as Objects[K], hidden: hidden as HiddenOf<K> }
+  // Only `put` writes rows, with an object and hidden data of this kind.
+  return { object: JSON.parse(row.body), hidden: row.hidden === null ? undefined : JSON.parse(row.hidden) }
 }

@@ -99,9 +99,9 @@ type NamesWhere<Property extends 'inFlags' | 'inHealth'> = {
 /** All modules, in the order of the table. */
 export const moduleNames = keysOf(moduleTable)
 /** The modules with a flag. */
-export const flaggedModules = moduleNames.filter((name) => moduleTable[name].inFlags) as NamesWhere<'inFlags'>[]
+export const flaggedModules = moduleNames.filter((name): name is NamesWhere<'inFlags'> => moduleTable[name].inFlags)
 /** The modules that /health lists. */
-export const healthModules = moduleNames.filter((name) => moduleTable[name].inHealth) as NamesWhere<'inHealth'>[]
+export const healthModules = moduleNames.filter((name): name is NamesWhere<'inHealth'> => moduleTable[name].inHealth)
 
 /** Tells whether a module is on. */
 export type Modules = (name: ModuleName) => boolean
