@@ -19,7 +19,7 @@ export default {
     ...base.test,
     include: files,
     // First of all: it switches the mutant on.
-    setupFiles: ['test/mutants/setup.ts', ...(base.test?.setupFiles ?? [])],
+    setupFiles: ['test/mutants/setup.ts', ...[base.test?.setupFiles ?? []].flat()],
     reporters: ['test/mutants/reporter.ts'],
     sequence: { sequencer: InOrder },
     ...(process.env.MUTANT === undefined ? { maxWorkers: 2 } : { maxWorkers: 1, bail: 1 })

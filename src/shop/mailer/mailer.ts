@@ -81,23 +81,25 @@ export async function deliverDueMail(
 ): Promise<void> {
   let templates: Templates | undefined
   let ended = false
-  const sendNext = async (): Promise<void> => {
+  /** Returns whether there may be more to send. */
+  const sendNext = async (): Promise<boolean> => {
     const mail = ended || isStopped() ? undefined : await claimNext(shop.db, shop.clock.now())
-    if (mail === undefined) {
-      ended = true
-      return
-    }
+    if (mail === undefined) return false
     templates ??= openEmailTemplates()
     if ((await deliver(shop, transport, templates, mail, cut)) === 'server failed') ended = true
+    return !ended
   }
   const sendAll = async (): Promise<void> => {
-    while (!ended) await sendNext()
+    while (await sendNext());
   }
   const first = sendNext()
   const alone = new AbortController()
   await Promise.race([first, pause(firstAloneMs, undefined, { signal: alone.signal }).catch(() => undefined)])
   alone.abort()
-  await Promise.all([first.then(sendAll), ...Array.from({ length: atOnce - 1 }, sendAll)])
+  await Promise.all([
+    first.then((isMore) => (isMore ? sendAll() : undefined)),
+    ...Array.from({ length: atOnce - 1 }, sendAll)
+  ])
 }
 
 async function deliver(
