@@ -135,13 +135,19 @@ function certificateProblem(message: string): string | undefined {
 
 /** The first line of a server's answer, behind its code, without the credentials of the URL and without addresses. */
 function withoutSecrets(response: string, { username, password }: URL): string {
-  const secrets = [username, password].map(decodeURIComponent).filter((secret) => secret !== '')
-  const forms = secrets.flatMap((secret) => [secret, Buffer.from(secret).toString('base64')])
+  const [user, secret] = [decoded(username), decoded(password)]
+  const forms = [user, secret, `\0${user}\0${secret}`].flatMap((text) => [text, Buffer.from(text).toString('base64')])
   const [line = ''] = response.replace(/^\d{3}[ -]/, '').split(/\r?\n/)
-  const hidden = forms.reduce((text, secret) => text.replaceAll(secret, '…'), line)
-  return hidden
-    .replaceAll(/\S*@\S*/g, '…')
+  const hidden = forms.filter((form) => form !== '').reduce((text, form) => text.replaceAll(form, '…'), line)
+  const words = hidden
+    .slice(0, 200)
     .replaceAll(/\p{Cc}/gu, ' ')
     .trim()
-    .slice(0, 200)
+    .split(' ')
+  return words.map((word) => (word.includes('@') ? '…' : word)).join(' ')
+}
+
+/** Percent-encoding decoded; what is not valid stays. */
+function decoded(text: string): string {
+  return new URLSearchParams(`text=${text.replaceAll('+', '%2B').replaceAll('&', '%26')}`).get('text') ?? ''
 }

@@ -126,7 +126,7 @@ export const networkBreaks: Break[] = [
       set({ SHOPSTEAD_SMTP_URL: (world.soundEnv['SHOPSTEAD_SMTP_URL'] ?? '').replace('right', 'wrong') })(world),
     check: 'smtp',
     status: 'failed',
-    message: /^The mail server refuses the login\.$/,
+    message: /^The mail server refuses the login \(Invalid login with …\)\.$/,
     advice: /user and password/,
     repair: byVariable('SHOPSTEAD_SMTP_URL')
   },

@@ -12,5 +12,9 @@ export const forEveryRow: readonly { statement: string; reason: string }[] = [
     statement: 'delete from "mails" where "mails"."id" > +?',
     reason: 'A seed deletes the emails that its own orders queued: all after the last one from before.'
   },
+  {
+    statement: 'DELETE FROM rate_limits WHERE rowid IN (SELECT rowid FROM rate_limits ORDER BY points, expire LIMIT ?)',
+    reason: 'A rate limiter with too many counters deletes those with the fewest points, whoever they count.'
+  },
   { statement: 'DELETE FROM faults', reason: "The sandbox's faults are set and cleared together." }
 ]
