@@ -39,10 +39,11 @@ function refusals(app: App): (error: unknown, event: H3Event) => Response {
   }
 }
 
-/** Registers a probe, which has no body for a method that it does not accept. */
+/** Registers a probe, which no cache keeps, and which has no body for a method that it does not accept. */
 export function serveProbe(h3: H3, path: string, probe: () => Response): void {
   const answer = (response: Response): Response => {
     response.headers.set('x-content-type-options', 'nosniff')
+    response.headers.set('cache-control', 'no-store')
     return response
   }
   const refused = (): Response => answer(new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } }))

@@ -1,6 +1,8 @@
-import type { H3 } from 'h3'
+import { hash } from 'node:crypto'
+import type { H3, H3Event } from 'h3'
 import type { App } from '../app.ts'
-import { isolationHeaders } from '../platform/http/answers.ts'
+import { isolationHeaders, matchesEtag } from '../platform/http/answers.ts'
+import { acceptedEncoding, compressed } from '../platform/http/compression.ts'
 import { serveAt } from '../platform/http/routing.ts'
 import { sessionCookieName } from '../shop/accounts/sessions.ts'
 
@@ -13,16 +15,32 @@ type Page = { body: string; headers: [string, string][] }
 export function serveDescription(h3: H3, app: App): void {
   const made = new Map<string, Promise<Page>>()
   for (const [path, make] of pages) {
-    const answer = async (): Promise<Response> => {
+    const answer = async ({ req }: H3Event): Promise<Response> => {
       // A server knows its own address only when it listens.
       const key = `${path} ${app.publicUrl()}`
       const page = made.get(key) ?? make(app)
       made.set(key, page)
-      const { body, headers } = await page
-      return new Response(body, { headers: [...headers, ['x-content-type-options', 'nosniff']] })
+      return conditional(req, await page)
     }
     serveAt(h3, path, { GET: answer })
   }
+}
+
+/** 304 for a client that has the page; its tag is weak, because the bytes depend on the encoding; else the page, compressed once for each encoding. */
+function conditional(request: Request, { body, headers }: Page): Response {
+  const etag = `"${hash('sha256', body, 'base64url').slice(0, 22)}"`
+  const all: [string, string][] = [
+    ...headers,
+    ['etag', `W/${etag}`],
+    ['vary', 'Accept-Encoding'],
+    ['x-content-type-options', 'nosniff']
+  ]
+  if (matchesEtag(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: all })
+  const encoding = acceptedEncoding(request)
+  if (encoding === null) return new Response(body, { headers: all })
+  return new Response(compressed(`description ${etag}`, Buffer.from(body), encoding), {
+    headers: [...all, ['content-encoding', encoding]]
+  })
 }
 
 const pages = new Map<string, (app: App) => Promise<Page>>([

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { join, posix } from 'node:path'
 import { assetPath } from '../platform/package-root.ts'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { acceptedEncoding, compressed } from '../platform/http/compression.ts'
+import type { Encoding } from '../platform/http/compression.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 
@@ -84,38 +85,6 @@ function answer({ path, body, type }: Asset, encoding: Encoding | null): Respons
       ...(encoding === null ? {} : { 'content-encoding': encoding })
     }
   })
-}
-
-export type Encoding = 'br' | 'gzip'
-
-/** The best encoding that the client accepts; `q=0` excludes an encoding (RFC 9110 12.5.3). */
-export function acceptedEncoding(request: Request): Encoding | null {
-  const named = (request.headers.get('accept-encoding') ?? '').toLowerCase().split(',')
-  const takes = (encoding: Encoding): boolean =>
-    named.some((part) => {
-      const [name = '', ...parameters] = part.split(';').map((text) => text.trim())
-      return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
-    })
-  if (takes('br')) return 'br'
-  return takes('gzip') ? 'gzip' : null
-}
-
-const cache = new Map<string, Buffer<ArrayBuffer>>()
-
-/** Compresses a file that never changes under its name, once and at the highest level. */
-export function compressed(name: string, body: Buffer, encoding: Encoding): Buffer<ArrayBuffer> {
-  const key = `${encoding} ${name}`
-  const known = cache.get(key)
-  if (known !== undefined) return known
-  const small = encoding === 'br' ? brotliCompressSync(body) : gzipSync(body, { level: 9 })
-  cache.set(key, small)
-  return small
-}
-
-/** Compresses a page at a fast level, because it is rendered for each request. */
-export function compressedPage(html: string, encoding: Encoding): Buffer<ArrayBuffer> {
-  if (encoding === 'gzip') return gzipSync(html)
-  return brotliCompressSync(html, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
 }
 
 const imports = /(?<=\b(?:from|import) ['"])\.[^'"]+(?=['"])/g

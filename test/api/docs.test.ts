@@ -49,3 +49,16 @@ it('does not allow writes to the description', async () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   }
 })
+
+it('answers 304 to a client that has the description, and sends it compressed', async () => {
+  for (const path of ['/docs', '/openapi.json']) {
+    const full = await fetch(`${shop.url}${path}`, { headers: { 'accept-encoding': 'identity' } })
+    const etag = full.headers.get('etag') ?? ''
+    expect(etag).toMatch(/^W\/"[\w-]{22}"$/)
+    const again = await fetch(`${shop.url}${path}`, { headers: { 'if-none-match': etag } })
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag])
+    const small = await fetch(`${shop.url}${path}`, { headers: { 'accept-encoding': 'br' } })
+    expect([small.headers.get('content-encoding'), small.headers.get('vary')]).toEqual(['br', 'Accept-Encoding'])
+    expect(await small.text()).toBe(await full.text())
+  }
+})

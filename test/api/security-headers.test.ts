@@ -49,3 +49,12 @@ describe('pages', () => {
 it('sends nosniff with every response', async () => {
   expect(await headerOf('x-content-type-options', {})).toEqual(everywhere('nosniff'))
 })
+
+it('no cache keeps the probes', async () => {
+  const shop = await startShop()
+  onTestFinished(() => shop.stop())
+  for (const path of ['/livez', '/readyz']) {
+    const { status, headers } = await fetch(`${shop.url}${path}`)
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+  }
+})
