@@ -55,7 +55,7 @@ async function pass(route: Route, arrival: Arrival): Promise<Response> {
   if (route.session === 'required') requireSession(caller)
   route.gate?.(caller)
   const raw = await readBody(request, route.bodyLimitBytes ?? defaultBodyLimitBytes)
-  if (route.body !== undefined) requireJson(raw, request.headers.get('content-type'))
+  if (route.body !== undefined) requireJson(raw, request.headers)
   const call = raw.length === 0 ? caller : identifyAgain(route, caller)
   if (route.around === undefined) return handle(route, call, raw)
   return route.around(call, raw, (settled) =>

@@ -42,6 +42,15 @@ describe('a body', () => {
     expect([status, error.code, error.details]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE', {}])
   })
 
+  it.each(['gzip', 'br', 'gzip, identity'])('is 415 with the encoding %j, which is not read', async (encoding) => {
+    const { status, error, headers } = await login('{}', { 'content-encoding': encoding })
+    expect([status, error.code, headers.get('accept-encoding')]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE', 'identity'])
+  })
+
+  it('is read with the encoding identity', async () => {
+    expect((await login('{}', { 'content-encoding': 'identity' })).status).toBe(400)
+  })
+
   it.each([
     'application/json',
     'APPLICATION/JSON',

@@ -118,7 +118,10 @@ export const errors = {
   },
   RATE_LIMITED: { when: 'Too many attempts.', details: bucket, example: { bucket: 'checkout_decline' } },
   TOKEN_INVALID: { when: 'The token is unknown, used or expired.', details: none },
-  UNSUPPORTED_MEDIA_TYPE: { when: 'The body is not sent as application/json.', details: none },
+  UNSUPPORTED_MEDIA_TYPE: {
+    when: 'The body is not sent as application/json, or has a Content-Encoding.',
+    details: none
+  },
   UPSTREAM_UNAVAILABLE: { when: 'An error of the service while it read referrals.', details: none },
   VALIDATION_FAILED: {
     when: 'Fields are missing or invalid.',

@@ -23,14 +23,18 @@ export async function readBody(request: Request, limitBytes: number): Promise<Ui
 }
 
 /**
- * Requires the content type application/json, in UTF-8, for every body that is not empty.
+ * Requires the content type application/json, in UTF-8 and not compressed, for every body that is not empty.
  *
- * @throws AppError UNSUPPORTED_MEDIA_TYPE
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE. For a Content-Encoding, Accept-Encoding says which one is read (RFC 9110 12.5.3).
  */
-export function requireJson(bytes: Uint8Array, contentType: string | null | undefined): void {
-  if (bytes.length > 0 && !jsonType.test(contentType ?? '')) {
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json in UTF-8.')
+export function requireJson(bytes: Uint8Array, headers: Headers): void {
+  if (bytes.length === 0) return
+  if (!/^(?:|identity)$/i.test(headers.get('content-encoding') ?? '')) {
+    const message = 'The body must be sent without Content-Encoding.'
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', message, {}, { headers: { 'Accept-Encoding': 'identity' } })
   }
+  if (!jsonType.test(headers.get('content-type') ?? ''))
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json in UTF-8.')
 }
 
 // A form on another site can send text/plain without a CORS preflight, so only application/json counts as JSON.

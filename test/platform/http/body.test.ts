@@ -143,6 +143,8 @@ test('a request built in memory has the same limits', async () => {
   }
 })
 
+const sentAs = (type: string | null): Headers => new Headers(type === null ? {} : { 'content-type': type })
+
 test.each([
   'application/json',
   'application/json; charset=utf-8',
@@ -150,7 +152,7 @@ test.each([
   'Application/JSON ; charset="utf-8"',
   'application/json; charset=utf8;'
 ])('content type %j is JSON', (type) => {
-  expect(() => requireJson(Buffer.from('{}'), type)).not.toThrow()
+  expect(() => requireJson(Buffer.from('{}'), sentAs(type))).not.toThrow()
 })
 
 test.each([
@@ -166,12 +168,14 @@ test.each([
   'application/json; charset=utf-16',
   'multipart/form-data; boundary=application/json'
 ])('content type %j is not JSON', (type) => {
-  expect(() => requireJson(Buffer.from('{}'), type)).toThrow('The body must be sent as application/json in UTF-8.')
+  expect(() => requireJson(Buffer.from('{}'), sentAs(type))).toThrow(
+    'The body must be sent as application/json in UTF-8.'
+  )
 })
 
 test('an empty body counts as an empty object whatever its content type', () => {
   for (const type of [null, 'text/plain', 'application/json'])
-    expect(() => requireJson(Buffer.alloc(0), type)).not.toThrow()
+    expect(() => requireJson(Buffer.alloc(0), sentAs(type))).not.toThrow()
   expect(parseJsonBody(Buffer.alloc(0))).toEqual({})
 })
 
