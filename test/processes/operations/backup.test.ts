@@ -47,12 +47,17 @@ describe('a backup', () => {
     sqlite.close()
     const started = performance.now()
     await runShopstead(dataDir, ['backup', 'create'])
-    const wholeMs = performance.now() - started
+    // A machine that is busy now may be free later: what ended before its kill says how long a backup takes then.
+    let wholeMs = performance.now() - started
     let cutShort = 0
     for (let moment = 1; moment <= 10; moment += 1) {
       const before = finished(dataDir)
       const child = spawnShopstead(dataDir, ['backup', 'create'])
+      const begun = performance.now()
       const ended = exitOf(child)
+      child.once('exit', (code) => {
+        if (code !== null) wholeMs = Math.min(wholeMs, performance.now() - begun)
+      })
       await new Promise((resolve) => setTimeout(resolve, (wholeMs * moment) / 10.5))
       child.kill('SIGKILL')
       if ((await ended) === 'SIGKILL') cutShort += 1
