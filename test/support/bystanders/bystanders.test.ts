@@ -85,7 +85,7 @@ describe('the watch', () => {
   })
 
   it('excuses only statements that the schema knows', () => {
-    const databases = [open('shopstead'), open('sandbox')]
+    const databases = [open('shopstead'), open('sandbox'), open('limits')]
     const unknown = forEveryRow.filter(({ statement }) => !databases.some((sqlite) => runsOn(sqlite, statement)))
     expect(unknown).toEqual([])
     expect(databases.some((sqlite) => runsOn(sqlite, 'DELETE FROM nothing'))).toBe(false)
