@@ -13,6 +13,11 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null
 }
 
+/** Whether a value is an object with fields, and not a list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** The code of an error of the system, of SQLite or of a library, such as `ENOENT`. Undefined for an error without one. */
 export function codeOf(error: unknown): string | undefined {
   return isObject(error) && typeof error['code'] === 'string' ? error['code'] : undefined

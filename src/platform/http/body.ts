@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { isRecord } from '../typed.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AppError } from '../../errors.ts'
 import { nodeRequest, nodeResponse } from './client-address.ts'
@@ -51,12 +52,8 @@ export function parseJsonBody(bytes: Uint8Array): Record<string, unknown> {
   if (!isUtf8(bytes)) throw bodyInvalid('Must be UTF-8 text.')
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   const value = parseStrictJson(text.startsWith('\uFEFF') ? text.slice(1) : text)
-  if (!isObject(value)) throw bodyInvalid('Must be a JSON object.')
+  if (!isRecord(value)) throw bodyInvalid('Must be a JSON object.')
   return value
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function tooLarge(limitBytes: number): AppError {

@@ -54,7 +54,7 @@ function expanded(store: Store, fields: Fields, step: string, path: string): unk
   const value = fields[step]
   const include = includable[`${String(fields['object'])} ${step}`]
   if (value === undefined && include) return include(store, fields)
-  if (value === null || (typeof value === 'object' && value !== null)) return value
+  if (typeof value === 'object') return value
   const found = typeof value === 'string' && step !== 'id' ? store.findAny(value) : undefined
   if (!found)
     throw cannotExpand(

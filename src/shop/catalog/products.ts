@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm'
+import { totalStock } from './stock.ts'
 import { AppError } from '../../errors.ts'
 import { toMajor } from '../../platform/money.ts'
 import { write } from '../../platform/db/database.ts'
@@ -63,16 +64,9 @@ export function toBrief(
   const variations = variationsOfProduct(db, row.id)
   return {
     price: offerPrice(row, variations, currency, now).view,
-    stock: wholeStock(row, variations),
+    stock: totalStock(row, variations),
     state: stateOf(row, variations)
   }
-}
-
-function wholeStock({ stock }: ProductRow, variations: readonly VariationRow[]): number | null {
-  if (variations.length === 0) return stock
-  const own = variations.flatMap((variation) => variation.stock ?? [])
-  if (own.length < variations.length && stock === null) return null
-  return own.reduce((sum, units) => sum + units, own.length < variations.length ? (stock ?? 0) : 0)
 }
 
 function stateOf(row: ProductRow, variations: VariationRow[]): ProductState {

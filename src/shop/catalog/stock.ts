@@ -15,6 +15,17 @@ export function effectiveStock(
   return variation?.stock ?? product.stock
 }
 
+/** The units of all variations together; null when one of them is not counted. Variations may share the product's stock. */
+export function totalStock(
+  product: { stock: number | null },
+  variations: readonly { stock: number | null }[]
+): number | null {
+  const own = variations.flatMap(({ stock }) => stock ?? [])
+  const sharing = variations.length === 0 || own.length < variations.length
+  if (sharing && product.stock === null) return null
+  return own.reduce((sum, stock) => sum + stock, sharing ? (product.stock ?? 0) : 0)
+}
+
 const quantity = sql.placeholder('quantity')
 const ofVariation = and(
   eq(variations.id, sql.placeholder('variationId')),

@@ -4,17 +4,12 @@
  */
 export const forEveryRow: readonly { statement: string; reason: string }[] = [
   {
-    statement:
-      'delete from "order_holders" where "order_holders"."order_id" not in (select "id" from "orders" where "orders"."status" in (+?, +?)) limit +?',
-    reason: 'Housekeeping deletes who holds stock for orders that hold none any more, whoever bought.'
-  },
-  {
     statement: 'delete from "mails" where "mails"."id" > +?',
     reason: 'A seed deletes the emails that its own orders queued: all after the last one from before.'
   },
   {
     statement: 'DELETE FROM rate_limits WHERE rowid IN (SELECT rowid FROM rate_limits ORDER BY points, expire LIMIT ?)',
-    reason: 'A rate limiter with too many counters deletes those with the fewest points, whoever they count.'
+    reason: 'A rate limiter with too many counters deletes those with the fewest points, of any client.'
   },
   { statement: 'DELETE FROM faults', reason: "The sandbox's faults are set and cleared together." }
 ]

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { compareKey } from '../../../platform/text.ts'
-import { keysOf } from '../../../platform/typed.ts'
+import { isRecord, keysOf } from '../../../platform/typed.ts'
 import { emptyLists, formatSchemas } from './format.ts'
 import type { CatalogFile, CatalogLists, FormatSchemas } from './format.ts'
 import { readEntry, FileErrors, refuseFile } from './report.ts'
@@ -50,8 +50,8 @@ function findLists(document: unknown, reader: Reader): Lists {
     tax: none
   }
   if (Array.isArray(document)) return { ...empty, products: { path: [], entries: document } }
-  if (!isObject(document)) refuseFile(1, null, 'The file must contain a list of products, or an object with lists.')
-  if (isObject(document.data) && 'offers' in document.data) {
+  if (!isRecord(document)) refuseFile(1, null, 'The file must contain a list of products, or an object with lists.')
+  if (isRecord(document.data) && 'offers' in document.data) {
     return { ...empty, products: listAt(document.data.offers, ['data', 'offers'], reader) }
   }
   if ('offers' in document) return { ...empty, products: listAt(document.offers, ['offers'], reader) }
@@ -69,7 +69,7 @@ function listAt(value: unknown, path: Path, { errors, lines }: Reader): { path: 
 }
 
 function readLists(lists: Lists, schemas: FormatSchemas, reader: Reader): CatalogFile {
-  const byShape = (entry: unknown) => (isObject(entry) && 'productSlug' in entry ? schemas.offer : schemas.product)
+  const byShape = (entry: unknown) => (isRecord(entry) && 'productSlug' in entry ? schemas.offer : schemas.product)
   const read = <T>(kind: keyof Lists, schema: z.ZodType<T>, keyOf: (entry: T) => string) =>
     readList(lists[kind], () => schema, keyOf, reader)
   return {
@@ -103,10 +103,6 @@ function readList<T>(
     seen.add(key)
     return [entry]
   })
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export type JsonPath = readonly PropertyKey[]

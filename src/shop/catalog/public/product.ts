@@ -9,7 +9,7 @@ import type { CachedResponse, CatalogShop } from '../cached-responses.ts'
 import type { GrantSpec } from '../grants.ts'
 import { needsShipping } from '../product-types.ts'
 import type { ProductRow, VariationRow } from '../rows.ts'
-import { effectiveStock } from '../stock.ts'
+import { effectiveStock, totalStock } from '../stock.ts'
 import { products, variations } from '../schema.ts'
 import { grantsOfProduct, productBySlug, tagsOfProduct, variationsOfProduct } from '../stored-product.ts'
 import { optionsOf } from '../grants.ts'
@@ -116,14 +116,6 @@ function toPublicGrant(db: Db, grant: GrantSpec, { textOf }: ProductTerms): Publ
 
 function lowOnly(stock: number | null, { lowStock }: ViewTerms): number | null {
   return stock !== null && stock <= lowStock ? stock : null
-}
-
-/** The units of all variations together; null when one of them is not counted. Variations may share the product's stock. */
-function totalStock(product: ProductRow, variations: readonly VariationRow[]): number | null {
-  const own = variations.flatMap(({ stock }) => stock ?? [])
-  const sharing = variations.length === 0 || own.length < variations.length
-  if (sharing && product.stock === null) return null
-  return own.reduce((sum, stock) => sum + stock, sharing ? (product.stock ?? 0) : 0)
 }
 
 const limit = sql.placeholder('limit')
