@@ -7,6 +7,8 @@ import type { Metrics } from './operations/metrics/serve-metrics.ts'
 import { lockServer } from './operations/server-lock.ts'
 import { startWatchdog } from './operations/watchdog.ts'
 import type { Watchdog } from './operations/watchdog.ts'
+import { startCheckpoints } from './platform/db/checkpoints.ts'
+import type { Checkpoints } from './platform/db/checkpoints.ts'
 import { disableBusyTimeout } from './platform/db/database.ts'
 import { notFound } from './platform/http/answers.ts'
 import { parseTrustedProxies, watchForwarding } from './platform/http/client-address.ts'
@@ -61,10 +63,12 @@ export async function startServer(
   let listener: HttpListener | undefined
   let jobs: Jobs | undefined
   let watchdog: Watchdog | undefined
+  let checkpoints: Checkpoints | undefined
   const stop = async (): Promise<void> => {
     stopping = true
     await listener?.close({ graceMs: drainMs })
     await jobs?.stop()
+    await checkpoints?.stop()
     watchdog?.stop()
     await metrics?.stop()
     lock.release()
@@ -76,6 +80,7 @@ export async function startServer(
     listener = await listen({ handle, host, port, https, headers: transportSecurity(app), log: app.log })
     app.setPublicUrl(`${https ? 'https' : 'http'}://localhost:${listener.port}`)
     watchdog = startWatchdog(app.log)
+    checkpoints = startCheckpoints(app.db, app.log)
     jobs = startJobs(app, openSince)
     return { url: listener.url, port: listener.port, stop }
   } catch (error) {

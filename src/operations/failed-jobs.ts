@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { App } from '../app.ts'
 import { describeError } from '../platform/log.ts'
 
-/** The jobs of the server whose last run failed, with the error and the time (epoch milliseconds) of that run. */
+/** The jobs of the server whose last run failed or is behind, with the reason and the time (epoch milliseconds). */
 const schema = z.record(z.string(), z.object({ error: z.string(), at: z.number() }))
 type FailedJobs = z.output<typeof schema>
 

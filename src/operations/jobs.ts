@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import type { Clock } from '../platform/clock.ts'
+import { toIso } from '../platform/iso-time.ts'
 import { describeError } from '../platform/log.ts'
 import { eventDetails } from '../shop/customers/event-details.ts'
 import { startMailer } from '../shop/mailer/mailer.ts'
@@ -20,7 +21,7 @@ export type Jobs = { stop(): Promise<void> }
 /**
  * Starts the server's background work: it sends email and webhooks, settles open payments, ends expired holds, compares
  * payments with Stripe once a day, makes backups and deletes expired rows. Requests do not depend on any of it. A failed
- * job is logged, shown by `shopstead health`, and runs again at its next time.
+ * job is logged and runs again at its next time. `shopstead health` shows it, and a job whose run takes too long.
  *
  * @param openSince when the server began to accept requests, in epoch milliseconds
  */
@@ -51,23 +52,24 @@ export function startJobs(app: App, openSince: number): Jobs {
   }
 }
 
+type JobContext = Pick<App, 'config' | 'clock' | 'log'>
 type Work = (first: boolean, isStopped: () => boolean) => Promise<void>
 
 /** Runs `work` immediately and then every `everyMs`, one run at a time. */
-function repeat(app: App, name: string, everyMs: number, work: Work): Jobs {
+export function repeat(app: JobContext, name: string, everyMs: number, work: Work): Jobs {
   let running: Promise<void> = Promise.resolve()
-  let busy = false
+  let startedAt: number | null = null
   let stopped = false
   const run = (first: boolean): void => {
-    if (busy) return
-    busy = true
+    if (startedAt !== null) return reportIfBehind(app, name, startedAt)
+    startedAt = app.clock.now()
     running = work(first, () => stopped)
       .then(() => recordJob(app, name, null))
       .catch((error: unknown) => {
         app.log.error('a job failed', { job: name, error: describeError(error) })
         recordJob(app, name, describeError(error))
       })
-      .finally(() => void (busy = false))
+      .finally(() => void (startedAt = null))
   }
   setImmediate(() => run(true))
   const timer = setInterval(() => run(false), everyMs)
@@ -78,6 +80,14 @@ function repeat(app: App, name: string, everyMs: number, work: Work): Jobs {
       await running
     }
   }
+}
+
+/** A run that takes longer than this is behind. */
+const behindAfterMs = 10 * minuteMs
+
+function reportIfBehind(app: JobContext, name: string, startedAt: number): void {
+  if (app.clock.now() - startedAt < behindAfterMs) return
+  recordJob(app, name, `it is behind: its run of ${toIso(startedAt)} has not finished`)
 }
 
 const dayMs = 24 * 60 * 60_000

@@ -1,4 +1,6 @@
 import { expect, test, vi } from 'vitest'
+import { readFailedJobs } from '../../src/operations/failed-jobs.ts'
+import { repeat } from '../../src/operations/jobs.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { createStripeClient } from '../../src/platform/stripe-client.ts'
 import { createAttempt, getAttempt, updateAttempt } from '../../src/shop/payments/attempts.ts'
@@ -26,5 +28,21 @@ test('the first payments job after a start leaves the attempts of new checkouts 
   gate.resolve()
   await vi.waitFor(() => expect(getAttempt(db, stranded.id).outcome).toBe('failed'), { timeout: 10_000 })
   expect(getAttempt(db, begun.id).outcome).toBeNull()
+  await shop.stop()
+})
+
+test('a job whose run takes more than ten minutes is behind until the run ends', async () => {
+  let now = Date.now()
+  const shop = await startShop({ overrides: { clock: { now: () => now } } })
+  const run = Promise.withResolvers<void>()
+  const job = repeat(shop.app, 'slow', 5, () => run.promise)
+  const problem = () => readFailedJobs(shop.dataDir)['slow']?.error
+  await vi.waitFor(() => {
+    now += 60_000
+    expect(problem()).toMatch(/^it is behind: its run of .* has not finished$/)
+  })
+  run.resolve()
+  await vi.waitFor(() => expect(problem()).toBeUndefined())
+  await job.stop()
   await shop.stop()
 })

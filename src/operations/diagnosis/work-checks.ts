@@ -128,8 +128,9 @@ export const serverChecks: readonly Check[] = [
 /** A job that fails runs again at its next time, within an hour; the record ends when it succeeds. */
 function checkJobs({ config }: App): Finding {
   const [first, ...others] = Object.entries(readFailedJobs(config.dataDir))
-  if (first === undefined) return ok('No job failed in its last run.')
-  const describe = ([job, { error, at }]: typeof first): string => `The job "${job}" failed at ${toIso(at)}: ${error}`
+  if (first === undefined) return ok('No job failed in its last run, and none is behind.')
+  const describe = ([job, { error, at }]: typeof first): string =>
+    `The job "${job}" had a problem at ${toIso(at)}: ${error}`
   return warning(
     [first, ...others].map(describe).join('\n'),
     '"journalctl -u shopstead -n 50" shows more. The server tries again by itself, at the latest after an hour; "systemctl restart shopstead" makes it try now.'

@@ -23,7 +23,8 @@ export type Tx = Db & { readonly [inTransaction]: true }
 
 /**
  * The size of the write-ahead log, in pages, at which SQLite checkpoints it: 16 MB. Consecutive orders change the same
- * pages; with SQLite's default of 1,000, rewriting them took a sixth of the time of a checkout.
+ * pages; with SQLite's default of 1,000, rewriting them took a sixth of the time of a checkout. A server's thread
+ * (`startCheckpoints`) usually copies the log before it grows so large.
  */
 export const checkpointPages = 4_000
 
@@ -116,24 +117,16 @@ export function write<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown
   return transact<unknown>(db.sqlite, () => work(db as Tx)) as T
 }
 
-/** The size of the log at which `writeUnsynced` checkpoints it, in pages: 2 MB. */
-const unsyncedCheckpointPages = 500
-
 /**
  * Like `write`, without waiting for the disk. After a power cut the database is intact, but this write may be missing;
  * `syncWrites` makes sure that it is not. For work that can be repeated, whose wait would hold the lock before checkouts.
- *
- * It checkpoints early, so that many such writes are copied in small steps, and a checkout never has to wait until 16 MB
- * of them are copied.
  */
 export function writeUnsynced<T>(db: Db, work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T): T {
   db.sqlite.pragma('synchronous = NORMAL')
-  db.sqlite.pragma(`wal_autocheckpoint = ${unsyncedCheckpointPages}`)
   try {
     return write(db, work)
   } finally {
     db.sqlite.pragma('synchronous = FULL')
-    db.sqlite.pragma(`wal_autocheckpoint = ${checkpointPages}`)
   }
 }
 

@@ -259,7 +259,7 @@ const nextRunning = rawStatement<
 )
 
 /** Subscriptions of one read: each has up to a renewal a month, and requests wait meanwhile, a few milliseconds. */
-const perRead = 50
+const perRead = 20
 
 async function findUnwanted(db: Db, at: AtGateway): Promise<Set<string>> {
   const found = new Set(

@@ -4,7 +4,8 @@ import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { readEvent, handledTypes } from './gateway-state.ts'
 import { readyGateway, isRateLimited } from './gateway.ts'
-import { eq, lte, lt, sql } from 'drizzle-orm'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { asc, desc, eq, gt, lt, lte, sql } from 'drizzle-orm'
 import type Database from 'better-sqlite3'
 import { writeWhenFree, rawStatement, statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
@@ -289,11 +290,26 @@ const silenceMs = 24 * 60 * 60_000
 /** Lists overlap, because events do not appear in the order of their times. */
 const overlapMs = 10 * 60_000
 
-const firstSilence = rawStatement<{ from: number; now: number; silenceMs: number }, { at: number | null }>(
-  `SELECT min(applied_at) AS at FROM (
-     SELECT applied_at, lead(applied_at, 1, @now) OVER (ORDER BY applied_at) AS next_at FROM webhook_inbox
-   ) WHERE next_at > @from AND next_at - applied_at > @silenceMs`
+const lastTime = statement((orm) =>
+  orm
+    .select({ at: webhookInbox.appliedAt })
+    .from(webhookInbox)
+    .where(lte(webhookInbox.appliedAt, sql.placeholder('until')))
+    .orderBy(desc(webhookInbox.appliedAt))
+    .limit(1)
+    .prepare()
 )
+const timesAfter = statement((orm) =>
+  orm
+    .select({ at: webhookInbox.appliedAt })
+    .from(webhookInbox)
+    .where(gt(webhookInbox.appliedAt, sql.placeholder('after')))
+    .orderBy(asc(webhookInbox.appliedAt))
+    .limit(sql.placeholder('limit'))
+    .prepare()
+)
+/** Times of one read; requests wait meanwhile, about a millisecond. */
+const timesPerRead = 1_000
 
 /**
  * Lists the gateway's events since the last list and applies those that no webhook delivered, oldest first. An event that
@@ -308,7 +324,7 @@ export async function applyMissedEvents(
 ): Promise<{ applied: number; failed: number }> {
   const now = shop.clock.now()
   // If the clock was ahead at the last list, this list must not skip the events since then.
-  cursor.since ??= firstSince(shop.db, now)
+  cursor.since ??= await firstSince(shop.db, now)
   const last = Math.min(cursor.since, now - overlapMs)
   const since = Math.max(last, now - longestLookBackMs)
   const listed: GatewayEvent[] = []
@@ -339,8 +355,24 @@ export async function applyMissedEvents(
  * a silence no event was applied, so the shop may have been closed. The newest event does not tell: after a pause, the
  * webhook of a new event may be quicker than the first list.
  */
-function firstSince(db: Db, now: number): number {
-  const from = now - longestLookBackMs
-  const silentSince = firstSilence(db).get({ from, now, silenceMs })?.at ?? now
-  return Math.min(now - firstLookBackMs, silentSince - overlapMs)
+async function firstSince(db: Db, now: number): Promise<number> {
+  return Math.min(now - firstLookBackMs, (await firstSilence(db, now - longestLookBackMs, now)) - overlapMs)
+}
+
+/** When the earliest silence began that ended after `from`; `now` without one. Requests run between the reads. */
+async function firstSilence(db: Db, from: number, now: number): Promise<number> {
+  let last = lastTime(db).get({ until: from })?.at ?? Number.POSITIVE_INFINITY
+  for (let after = from; ;) {
+    const times = timesAfter(db)
+      .all({ after, limit: timesPerRead })
+      .map(({ at }) => at)
+    const isEnd = times.length < timesPerRead
+    for (const at of isEnd ? [...times, now] : times) {
+      if (at - last > silenceMs) return last
+      last = at
+    }
+    if (isEnd) return now
+    after = last
+    await nextTurn()
+  }
 }

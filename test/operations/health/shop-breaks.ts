@@ -162,7 +162,7 @@ export const folderBreaks: Break[] = [
     },
     check: 'background work',
     status: 'warning',
-    message: /^The job "housekeeping" failed at 20.*: .*stuck/,
+    message: /^The job "housekeeping" had a problem at 20.*: .*stuck/,
     advice: /journalctl -u shopstead -n 50.*"systemctl restart shopstead"/,
     async repair(world) {
       world.shop.app.db.sqlite.exec('DROP TRIGGER stuck')
