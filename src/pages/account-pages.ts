@@ -5,6 +5,7 @@ import { parseQuery } from '../platform/http/validation.ts'
 import { deviceCookie } from '../shop/accounts/login.ts'
 import { findUsableToken } from '../shop/accounts/email-tokens.ts'
 import { getUserById } from '../shop/accounts/find.ts'
+import { claimOrder, findClaim, needsPassword } from '../shop/customers/claim-order.ts'
 import { confirmEmailChange } from '../shop/customers/confirm-email-change.ts'
 import { resetPassword } from '../shop/customers/reset-password.ts'
 import { verifyEmail } from '../shop/customers/verify-email.ts'
@@ -14,7 +15,7 @@ import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { homeLinks, isOpen, shopPage, siteOf } from './shop-site.ts'
 import { formView, message, sheet } from './storefront/form-view.ts'
 import type { Outcome } from './storefront/form-view.ts'
-import type { ShownPage } from './storefront/site.ts'
+import type { ShownPage, Site } from './storefront/site.ts'
 import type { TextKey } from './storefront/texts/languages.ts'
 
 // A link only shows a page, and the form on it uses the token: mail scanners open every link that they find, but send no
@@ -44,6 +45,14 @@ export const accountPages: readonly PageRoute[] = [
     path: /^\/account\/email\/done$/,
     name: '/account/email/done',
     handle: (call) => over(call, 'emailLink.emailChanged', 'emailLink.emailChangedText', 'account')
+  },
+  { method: 'GET', path: /^\/account\/claim$/, name: '/account/claim', handle: showClaim },
+  { method: 'POST', path: /^\/account\/claim$/, name: '/account/claim', handle: claim },
+  {
+    method: 'GET',
+    path: /^\/account\/claim\/done$/,
+    name: '/account/claim/done',
+    handle: (call) => over(call, 'emailLink.claimed', 'emailLink.claimedText', 'login')
   },
   {
     method: 'GET',
@@ -159,14 +168,46 @@ async function reset(call: PageCall): Promise<PageReply> {
   }
 }
 
-/** Shows the account's email for password managers. The holder of the token can read that email anyway. */
-function resetForm(call: PageCall, token: string, { status = 200, ...outcome }: Outcome): PageReply {
-  const { app, now } = call
-  const row = findUsableToken(app.db, 'reset', token, now)
-  if (row === undefined) return resetOver(call)
-  const { email } = getUserById(app.db, row.userId)
-  const { t, minLength } = siteOf(app)
-  const field = {
+function showClaim(call: PageCall): PageReply {
+  return claimForm(call, tokenOf(call.request), {})
+}
+
+async function claim(call: PageCall): Promise<PageReply> {
+  const { app, request, addressKey, now } = call
+  const form = await readForm(request)
+  const token = form.get('token') ?? ''
+  try {
+    await claimOrder(app, { token, password: form.get('password') ?? '' }, { addressKey }, now)
+    return { redirect: '/account/claim/done' }
+  } catch (error) {
+    if (isCode(error, 'TOKEN_INVALID')) return claimOver(call)
+    if (isCode(error, 'AUTH_ACCOUNT_DEACTIVATED'))
+      return { ...over(call, 'emailLink.over', 'emailLink.deactivated', 'login'), status: error.status }
+    if (!isCode(error, 'PASSWORD_POLICY_VIOLATION')) throw error
+    return claimForm(call, token, { status: error.status, refused: { password: [error.message] } })
+  }
+}
+
+function claimOver(call: PageCall): PageReply {
+  return gone(call, 'emailLink.claimOver', 'login')
+}
+
+function claimForm(call: PageCall, token: string, { status = 200, ...outcome }: Outcome): PageReply {
+  const found = findClaim(call.app, token, call.now)
+  if (found === undefined) return claimOver(call)
+  const site = siteOf(call.app)
+  const { t } = site
+  const { email, order } = found
+  const isNew = needsPassword(found)
+  const rows = isNew ? [[passwordField(site)]] : []
+  const submit = t(isNew ? 'emailLink.setPassword' : 'emailLink.claimAdd')
+  const form = { action: 'claim', submit, rows, to: '/account/claim', hidden: { username: email, token } }
+  const text = t(isNew ? 'emailLink.claimText' : 'emailLink.claimKnown', { id: order.id, email })
+  return page(call, sheet(status, t('emailLink.claim'), { text, form: formView(form, outcome), links: [] }))
+}
+
+function passwordField({ t, minLength }: Site) {
+  return {
     name: 'password',
     label: t('newPassword'),
     type: 'password',
@@ -174,8 +215,24 @@ function resetForm(call: PageCall, token: string, { status = 200, ...outcome }: 
     required: true,
     hint: t('atLeastWords', { count: minLength })
   } as const
+}
+
+/** Shows the account's email for password managers. The holder of the token can read that email anyway. */
+function resetForm(call: PageCall, token: string, { status = 200, ...outcome }: Outcome): PageReply {
+  const { app, now } = call
+  const row = findUsableToken(app.db, 'reset', token, now)
+  if (row === undefined) return resetOver(call)
+  const { email } = getUserById(app.db, row.userId)
+  const site = siteOf(app)
+  const { t } = site
   const hidden = { username: email, token }
-  const form = { action: 'reset', submit: t('emailLink.setPassword'), rows: [[field]], to: '/account/reset', hidden }
+  const form = {
+    action: 'reset',
+    submit: t('emailLink.setPassword'),
+    rows: [[passwordField(site)]],
+    to: '/account/reset',
+    hidden
+  }
   const text = t('emailLink.forAccount', { email })
   return page(call, sheet(status, t('emailLink.newPassword'), { text, form: formView(form, outcome), links: [] }))
 }

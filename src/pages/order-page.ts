@@ -5,6 +5,7 @@ import { toIso } from '../platform/iso-time.ts'
 import { toMajor } from '../platform/money.ts'
 import { findRenewed } from '../shop/benefits/records.ts'
 import {
+  accessOf,
   canCancel,
   cancelByBuyer,
   endGuestSubscription,
@@ -13,6 +14,7 @@ import {
 } from '../shop/checkout/buyer-order.ts'
 import { askGateway, buyerStatuses, buyerStatusOf } from '../shop/checkout/buyer-status.ts'
 import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
+import { sendClaimAgain } from '../shop/customers/claim-order.ts'
 import { documentsOf } from '../shop/invoices/find.ts'
 import { getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
@@ -29,7 +31,7 @@ import type { HtmlReply, PageCall, PageReply, PageRoute } from './page.ts'
 import { isOpen, shopHome, shopPage, siteOf } from './shop-site.ts'
 import { formView, sheet } from './storefront/form-view.ts'
 import { dayText, money } from './storefront/texts/languages.ts'
-import { shipmentText } from './storefront/order-card.ts'
+import { accessView, shipmentText } from './storefront/order-card.ts'
 import type { Summary } from './storefront/order-card.ts'
 import type { Site } from './storefront/site.ts'
 import type { TextKey } from './storefront/texts/languages.ts'
@@ -44,10 +46,24 @@ export const donePages: readonly PageRoute[] = [
     name: '/checkout/done/:token',
     handle: ({ app, param, now }) => orderPage(app, getOrderByPublicToken(app.db, param), now)
   },
+  { method: 'POST', path: new RegExp(`^/checkout/claim/${token}$`), name: '/checkout/claim/:token', handle: sendClaim },
   { method: 'GET', path: new RegExp(`^/checkout/return/${token}$`), name: '/checkout/return/:token', handle: comeBack },
   { method: 'GET', path: cancelPath, name: '/checkout/cancel/:token', handle: giveUp },
   { method: 'POST', path: cancelPath, name: '/checkout/cancel/:token', handle: cancel }
 ]
+
+/** Sends the link that opens an account for the order again. */
+async function sendClaim({ app, param, now, addressKey }: PageCall): Promise<PageReply> {
+  const order = getOrderByPublicToken(app.db, param)
+  const { t } = siteOf(app)
+  try {
+    await sendClaimAgain(app, param, { addressKey, now })
+    return orderPage(app, order, now, { notice: t('access.sent') })
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'RATE_LIMITED')) throw error
+    return orderPage(app, order, now, { status: error.status, message: t('access.tooOften') })
+  }
+}
 
 /** The gateway's page and the bank send the buyer here after paying. The site gets the result that the gateway reports. */
 async function comeBack({ app, param, now, addressKey }: PageCall): Promise<PageReply> {
@@ -127,7 +143,11 @@ export function orderPage(
   app: App,
   order: OrderRow,
   now: number,
-  { status = 200, message = null }: { status?: number; message?: string | null } = {}
+  {
+    status = 200,
+    message = null,
+    notice = null
+  }: { status?: number; message?: string | null; notice?: string | null } = {}
 ): HtmlReply {
   const site = siteOf(app)
   const { t } = site
@@ -137,6 +157,7 @@ export function orderPage(
     tone: buyerStatuses[buyerStatus].tone,
     text: t(`state.${buyerStatus}.text`),
     error: message,
+    notice,
     orderId: order.id,
     instructions: buyerStatus === 'awaiting_money' ? setting(app.db, 'payments.manualInstructions') : null,
     summary: summaryOf(app, order, site),
@@ -147,6 +168,7 @@ export function orderPage(
       url: documentUrl(app, order, row)
     })),
     subscription: subscriptionNote(app, order, site, now),
+    ...accessView({ ...accessOf(app, order, now), orderToken: order.publicToken, hasAccounts: isOpen(app) }, site),
     again: isUndecided ? donePath(order) : null,
     pay: payUrlOf(app, order, buyerStatus),
     cancel: canCancel(order, buyerStatus) ? `/checkout/cancel/${order.publicToken}` : null,

@@ -130,6 +130,16 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'POST /account/reset': anonymous(410, (visitor) =>
     visitor.form(`${shop.url}/account/reset`, { token: 'x', password: goodPassword })
   ),
+  'POST /account/claim': anonymous(410, (visitor) =>
+    visitor.form(`${shop.url}/account/claim`, { token: 'x', password: goodPassword })
+  ),
+  'POST /checkout/claim/:token': {
+    first: 200,
+    prepare: async (visitor) => {
+      const { data } = await checkOut(visitor)
+      return () => visitor.form(`${shop.url}/checkout/claim/${data.orderToken}`, {})
+    }
+  },
   'POST /checkout/cancel/:token': {
     first: 303,
     prepare: async (visitor) => {

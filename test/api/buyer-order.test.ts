@@ -99,7 +99,9 @@ describe('the token of an order', () => {
       canPay: true,
       payUrl: expect.stringMatching(/\/sandbox\/checkout\/cs_/),
       canCancel: true,
-      subscription: null
+      subscription: null,
+      downloads: [],
+      accountAccess: null
     })
     expect(text).not.toMatch(/quill|Ada|Quay|0401234/)
     expect([headers.get('cache-control'), headers.get('referrer-policy')]).toEqual(['no-store', 'no-referrer'])

@@ -30,9 +30,11 @@ it('shows a customer their own order with products, addresses and the token that
   const { status, data } = await read(placed.orderId)
   expect(status).toBe(200)
   const {
-    data: { subscription, ...byToken }
-  } = await buyer.get<Seen & { subscription: null }>(`/store/orders/${placed.orderToken}`)
-  expect(subscription).toBeNull()
+    data: { subscription, downloads, accountAccess, ...byToken }
+  } = await buyer.get<Seen & { subscription: null; downloads: []; accountAccess: null }>(
+    `/store/orders/${placed.orderToken}`
+  )
+  expect([subscription, downloads, accountAccess]).toEqual([null, [], null])
   expect(data).toEqual({
     ...byToken,
     order: {

@@ -41,7 +41,7 @@ it('a guest gets the email of a failed renewal too', async () => {
   const shop = await openShop(benefitCatalog)
   await buy(shop, shop.visitor(), 'almanac', { body: { customer: { email: 'guest@shop.example' } } })
   await failRenewal(shop)
-  const mail = await nextMail(shop.dataDir, 'guest@shop.example', 2)
+  const mail = await nextMail(shop.dataDir, 'guest@shop.example', 3)
   expect(mail.text).toMatch(/Pay with another card:\nhttp\S+\/sandbox\/invoice\/in_\w+/)
 })
 

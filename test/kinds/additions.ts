@@ -46,6 +46,7 @@ const benefitKinds = {
     table: 'enrolments',
     since: `'started_at'`,
     sharesTotal: 'false',
+    guests: `'need an account'`,
     start: '(_tx, { userId }, { worth }) => userId + worth',
     end: '() => ({ gatewayId: null })',
     list: '() => []',

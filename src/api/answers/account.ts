@@ -1,3 +1,4 @@
+import { download } from '../../shop/benefits/download-links.ts'
 import { z } from 'zod'
 import { entitlements } from './entitlements.ts'
 import { id, time } from '../../platform/public-fields.ts'
@@ -74,20 +75,6 @@ export const pendingData = z
   .meta({ id: 'PendingRegistration' })
 
 export const meData = z.object({ ...account, roles, profile, consent }).meta({ id: 'Me' })
-
-const download = z
-  .object({
-    id,
-    productId: id,
-    name: z.string().meta({ example: 'tide-letter.pdf' }),
-    url: z.string().meta({
-      format: 'uri-reference',
-      description: 'A path on the public URL. Anyone with the link can use it until expiresAt.',
-      example: '/downloads/1.abc.def'
-    }),
-    expiresAt: time
-  })
-  .meta({ id: 'Download' })
 
 export const downloadsData = z.object({ downloads: z.array(download) })
 

@@ -1,5 +1,6 @@
 import { isShopError } from '../../client/client.ts'
 import type { Me, Affiliate, Download, Membership, OwnSubscription, Referral } from '../../client/client.ts'
+import { fileLink, pathOf } from './order-card.ts'
 import { dayText, isTextKey, money } from './texts/languages.ts'
 import { formView, outcomeOf, message } from './form-view.ts'
 import type { Blank, Field, FormView, Known, Outcome } from './form-view.ts'
@@ -275,22 +276,13 @@ export function benefitsOf({ me, downloads, subscriptions, ending }: Facts, site
     }),
     memberships: memberships.map((membership) => membershipView(membership, site)),
     subscriptions: subscriptions.map((each) => subscriptionView(each, ending === String(each.id), site)),
-    downloads: downloads.map(({ name, url, expiresAt }) => ({
-      name,
-      href: pathOf(url),
-      note: t('account.linkUntil', { day: dayText(expiresAt, site) })
-    })),
+    downloads: downloads.map((download) => fileLink(download, site)),
     donations: donations.donations.map(({ amount, currency, campaign, createdAt }) => ({
       amount: money(amount, site, currency),
       campaign: campaign === null ? '' : t('account.donationFor', { campaign }),
       note: dayText(createdAt, site)
     }))
   }
-}
-
-/** Only the path, because the page may be open under another host name than the public URL. */
-function pathOf(url: string): string {
-  return new URL(url, 'http://this.invalid').pathname
 }
 
 function membershipView({ planName, status, expiresAt, isPro }: Membership, site: Site) {

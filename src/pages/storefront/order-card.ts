@@ -1,4 +1,4 @@
-import type { BuyerOrder, Order, Shipment } from '../../client/api-types.ts'
+import type { BuyerOrder, Download, Order, Shipment } from '../../client/api-types.ts'
 import { dayText, money } from './texts/languages.ts'
 import { toPicture } from './products.ts'
 import type { Picture } from './products.ts'
@@ -99,6 +99,32 @@ export function taxLabel(
   const rate = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 4 }).format(ratePercent / 100)
   const tax = ratePercent === 0 ? name : `${rate} ${name}`
   return included ? t('sum.taxIncluded', { name: tax }) : tax
+}
+
+/** Only the path, because the page may be open under another host name than the public URL. */
+export function pathOf(url: string): string {
+  return new URL(url, 'http://this.invalid').pathname
+}
+
+/** A file that a buyer can download, with the day until which its link works. */
+export function fileLink({ name, url, expiresAt }: Download, site: Site) {
+  return { name, href: pathOf(url), note: site.t('account.linkUntil', { day: dayText(expiresAt, site) }) }
+}
+
+type Access = {
+  downloads: Download[]
+  accountAccess: 'waiting' | 'given' | null
+  orderToken: string
+  hasAccounts: boolean
+}
+
+/** How the buyer gets what the order gave, as access.eta shows it. */
+export function accessView({ downloads, accountAccess, orderToken, hasAccounts }: Access, site: Site) {
+  return {
+    files: downloads.map((download) => fileLink(download, site)),
+    claim: accountAccess === 'waiting' ? `/checkout/claim/${orderToken}` : null,
+    account: accountAccess === 'given' && hasAccounts ? '/account' : null
+  }
 }
 
 /** A shipment as shipments.eta shows it. */

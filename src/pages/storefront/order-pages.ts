@@ -5,7 +5,7 @@ import { cartCookie, isPlaced, parseCart, setCart, setPlaced, withItem } from '.
 import type { CartItem } from './cart-cookie.ts'
 import { outcomeOf, message } from './form-view.ts'
 import type { Outcome } from './form-view.ts'
-import { orderCard, orderStates, shipmentText } from './order-card.ts'
+import { accessView, orderCard, orderStates, shipmentText } from './order-card.ts'
 import type { Shown, ShownPage, Site, Visit } from './site.ts'
 import type { TextKey } from './texts/languages.ts'
 
@@ -240,6 +240,7 @@ async function thanksPage(visit: Visit, status = 200, error: string | null = nul
       ...wordsOf({ ...known, canPay: false }, site, 'order.atBankHere'),
       receipt: paid && order.email !== null ? t('order.receipt', { email: order.email }) : '',
       card: orderCard(order, site),
+      ...accessView({ ...known, orderToken: token, hasAccounts: true }, site),
       payUrl,
       howToPay: order.status === 'on-hold' && canCancel ? own : null,
       again: isUndecided ? `/thanks?orderToken=${token}` : null,

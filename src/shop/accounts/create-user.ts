@@ -106,6 +106,16 @@ export function registrationFailed(cause?: unknown): AppError {
   return new AppError('AUTH_REGISTRATION_FAILED', 'The account could not be created with these details.', {}, { cause })
 }
 
+/** The name, or the email's local part without one, cut to the length of a display name. */
+export function displayNameOf(email: string, names: readonly (string | null)[]): string {
+  const name = names.filter((part) => part !== null).join(' ')
+  const [local = ''] = email.split('@')
+  return Array.from(name === '' ? local : name)
+    .slice(0, 100)
+    .join('')
+    .trim()
+}
+
 /** The email's local part in plain letters, followed by a number if it is taken. */
 function freeUsername(tx: Tx, email: string): string {
   const base = usernameFrom(email)

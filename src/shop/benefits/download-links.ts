@@ -1,36 +1,59 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, or, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { id, time } from '../../platform/public-fields.ts'
 import { isFromFuture } from '../../platform/clock.ts'
 import { toIso } from '../../platform/iso-time.ts'
-import { hmac, sameBytes } from '../../platform/crypto/secrets.ts'
 import type { Keys } from '../../platform/crypto/secrets.ts'
+import { readLink, signLink } from '../../platform/crypto/signed-link.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
 import { users } from '../accounts/schema.ts'
 import { isModuleOn } from '../settings/settings.ts'
-import { downloadsOf } from './records.ts'
+import { downloadsOf, guestDownloadsOf } from './records.ts'
 import { downloadPermissions } from './schema.ts'
 
 /** Anyone with a link can use it, so it is valid for a day at most and not longer than its permission. */
 const linkLifeMs = 24 * 60 * 60 * 1000
-const tokenPattern = /^([1-9]\d{0,14})\.([0-9a-z]{1,11})\.([\w-]{43})$/
 
-export type DownloadView = { id: number; productId: number; name: string; url: string; expiresAt: string }
+export const download = z
+  .object({
+    id,
+    productId: id,
+    name: z.string().meta({ example: 'tide-letter.pdf' }),
+    url: z.string().meta({
+      format: 'uri-reference',
+      description: 'A path on the public URL. Anyone with the link can use it until expiresAt.',
+      example: '/downloads/1.abc.def'
+    }),
+    expiresAt: time
+  })
+  .meta({ id: 'Download' })
+export type DownloadView = z.infer<typeof download>
 
 /**
  * The current downloads of a person, each file of a product once, with a new link until `expiresAt`. Empty if the
  * module is off.
  */
 export function listDownloads(db: Db, keys: Keys, userId: number, now: number): DownloadView[] {
+  return toLinks(db, keys, downloadsOf(db, userId), now)
+}
+
+/** The current downloads of a guest's order, with new links; empty for the order of an account. */
+export function listGuestDownloads(db: Db, keys: Keys, orderId: number, now: number): DownloadView[] {
+  return toLinks(db, keys, guestDownloadsOf(db, orderId), now)
+}
+
+function toLinks(db: Db, keys: Keys, rows: ReturnType<typeof downloadsOf>, now: number): DownloadView[] {
   if (!isModuleOn(db, 'downloads')) return []
-  const longest = new Map<string, ReturnType<typeof downloadsOf>[number]>()
-  for (const row of downloadsOf(db, userId)) {
+  const longest = new Map<string, (typeof rows)[number]>()
+  for (const row of rows) {
     const known = longest.get(row.key)
     if (isOpen(row, now) && (known === undefined || endOf(row) > endOf(known))) longest.set(row.key, row)
   }
   return [...longest.values()].map((row) => {
     const expiresAt = Math.min(now + linkLifeMs, endOf(row))
     const name = row.file.split('/').at(-1) ?? row.file
-    const url = `/downloads/${signToken(keys, { id: row.id, file: row.file, expiresAt })}`
+    const url = `/downloads/${signLink(keys.download, { id: row.id, expiresAt }, subjectOf(row))}`
     return { id: row.id, productId: row.productId, name, url, expiresAt: toIso(expiresAt) }
   })
 }
@@ -43,12 +66,9 @@ function endOf({ endsAt }: { endsAt: number | null }): number {
   return endsAt ?? Number.MAX_SAFE_INTEGER
 }
 
-function signToken(keys: Keys, link: { id: number; file: string; expiresAt: number }): string {
-  return `${link.id}.${link.expiresAt.toString(36)}.${signatureOf(keys, link)}`
-}
-
-function signatureOf(keys: Keys, { id, file, expiresAt }: { id: number; file: string; expiresAt: number }): string {
-  return hmac(keys.download, JSON.stringify(['download', 1, id, expiresAt, file])).toString('base64url')
+/** A link leads to no other file if its permission is changed. */
+function subjectOf({ file }: { file: string }): string {
+  return `download ${file}`
 }
 
 const permissionById = statement((orm) =>
@@ -59,12 +79,13 @@ const permissionById = statement((orm) =>
       endsAt: downloadPermissions.expiresAt
     })
     .from(downloadPermissions)
-    .innerJoin(users, eq(users.id, downloadPermissions.userId))
+    .leftJoin(users, eq(users.id, downloadPermissions.userId))
     .where(
       and(
         eq(downloadPermissions.id, sql.placeholder('id')),
         isNull(downloadPermissions.revokedAt),
-        eq(users.status, 'active')
+        // A guest has no account that could be deactivated.
+        or(isNull(downloadPermissions.userId), eq(users.status, 'active'))
       )
     )
     .prepare()
@@ -75,21 +96,10 @@ const permissionById = statement((orm) =>
  * permission was revoked or has expired, if its owner is deactivated, or if the module is off.
  */
 export function openDownload(db: Db, keys: Keys, token: string, now: number): string | undefined {
-  const match = tokenPattern.exec(token)
-  if (!match) return undefined
-  const [, idText = '', expiryText = '', signature = ''] = match
-  const id = Number(idText)
-  const expiresAt = Number.parseInt(expiryText, 36)
-  const permission = permissionById(db).get({ id })
-  if (
-    permission === undefined ||
-    expiresAt <= now ||
-    isFromFuture(expiresAt - linkLifeMs, now) ||
-    !isOpen(permission, now)
-  )
-    return undefined
-  const expected = signatureOf(keys, { id, file: permission.file, expiresAt })
-  // Compares text, because two spellings of the last character have equal bytes.
-  if (!sameBytes(Buffer.from(signature), Buffer.from(expected))) return undefined
+  const link = readLink(token)
+  const permission = link && permissionById(db).get({ id: link.id })
+  if (link === undefined || permission === undefined) return undefined
+  const isCurrent = link.expiresAt > now && !isFromFuture(link.expiresAt - linkLifeMs, now) && isOpen(permission, now)
+  if (!isCurrent || !link.isSigned(keys.download, subjectOf(permission))) return undefined
   return isModuleOn(db, 'downloads') ? permission.file : undefined
 }

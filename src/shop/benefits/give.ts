@@ -39,38 +39,55 @@ const givenByOrder = rawStatement<{ orderId: number }, OrderBenefit>(
 )
 
 /**
- * Gives the buyer the grants of a paid order's lines, once for each line, however often it is called. A line is not
- * given again when its benefit has expired or was ended by an operator. A guest's order gives nothing until an account
- * claims it; call this again then. Emits `membership.started`, `subscription.started` and `donation.received`.
+ * Gives the buyer the grants of a paid order's lines, once for each line and kind, however often it is called. A line is
+ * not given again when its benefit has expired or was ended by an operator. A guest's order gives what needs no account;
+ * call this again when an account claims it. Emits `membership.started`, `subscription.started` and `donation.received`.
  */
 export function giveGrants(tx: Tx, order: GrantedOrder, now: number): void {
-  const { userId } = order
+  const { orderId, userId } = order
   const items = order.items.filter(({ grants }) => grants.length > 0)
-  if (userId === null || items.length === 0) return
-  const itemIds = new Set(
+  if (items.length === 0) return
+  if (userId !== null) claimGuestGrants(tx, orderId, userId)
+  const given = new Set(
     givenByOrder(tx)
-      .all({ orderId: order.orderId })
-      .map(({ itemId }) => itemId)
+      .all({ orderId })
+      .map(({ itemId, kind }) => `${itemId} ${kind}`)
   )
-  for (const item of items) if (!itemIds.has(item.id)) giveItem(tx, { ...order, userId }, item, now)
+  for (const item of items) {
+    const grants = item.grants.filter(({ kind }) => !given.has(`${item.id} ${kind}`))
+    giveItem(tx, order, { ...item, grants }, now)
+  }
 }
 
-function giveItem(
-  tx: Tx,
-  order: { orderId: number; userId: number; currency: string },
-  item: GrantedItem,
-  now: number
-) {
+function claimGuestGrants(tx: Tx, orderId: number, userId: number): void {
+  for (const { guests } of Object.values(benefitKinds))
+    if (typeof guests === 'object') guests.claim(tx, orderId, userId)
+}
+
+type Granting = readonly Pick<GrantedItem, 'grants'>[]
+
+/** Whether one of the grants is of a kind that only an account can use. */
+export function needsAccount(items: Granting): boolean {
+  return items.some(({ grants }) => grants.some((grant) => kindOf(grant).guests === 'need an account'))
+}
+
+/** Whether one of the grants is something to use, such as a file or a membership. */
+export function givesAccess(items: Granting): boolean {
+  return items.some(({ grants }) => grants.some((grant) => kindOf(grant).guests !== 'nothing to use'))
+}
+
+function giveItem(tx: Tx, { orderId, userId, currency }: GrantedOrder, item: GrantedItem, now: number) {
   const { productId, quantity } = item
-  const source = { orderId: order.orderId, orderItemId: item.id }
-  const to = { userId: order.userId, productId, quantity, source, currency: order.currency }
+  const to = { productId, quantity, source: { orderId, orderItemId: item.id }, currency }
   const weights = item.grants.map((grant) => (kindOf(grant).sharesTotal ? 1 : 0))
   const shares = shareMinor(weights.includes(1) ? item.totalMinor : 0, weights)
   for (const [index, grant] of item.grants.entries()) {
     const kind = kindOf(grant)
     const amountMinor = shares[index] ?? 0
     // A coupon can reduce a donation to zero; then the shop has received nothing.
-    if (!kind.sharesTotal || amountMinor > 0) kind.start(tx, { ...to, amountMinor }, grant, now)
+    if (kind.sharesTotal && amountMinor === 0) continue
+    if (userId !== null) kind.start(tx, { ...to, amountMinor, userId }, grant, now)
+    else if (typeof kind.guests === 'object') kind.guests.start(tx, { ...to, amountMinor }, grant, now)
   }
 }
 

@@ -84,20 +84,36 @@ const enrolmentsOfUser = statement((orm) =>
     .prepare()
 )
 
+const downloadColumns = {
+  key: sql<string>`${downloadPermissions.productId} || ' ' || ${downloadPermissions.file}`,
+  id: downloadPermissions.id,
+  productId: downloadPermissions.productId,
+  file: downloadPermissions.file,
+  startedAt: downloadPermissions.startedAt,
+  endsAt: downloadPermissions.expiresAt,
+  orderId: downloadPermissions.orderId
+}
 const downloadsOfUser = statement((orm) =>
   orm
-    .select({
-      key: sql<string>`${downloadPermissions.productId} || ' ' || ${downloadPermissions.file}`,
-      id: downloadPermissions.id,
-      productId: downloadPermissions.productId,
-      file: downloadPermissions.file,
-      startedAt: downloadPermissions.startedAt,
-      endsAt: downloadPermissions.expiresAt,
-      orderId: downloadPermissions.orderId
-    })
+    .select(downloadColumns)
     .from(downloadPermissions)
     .where(and(eq(downloadPermissions.userId, userId), isNull(downloadPermissions.revokedAt)))
     .orderBy(asc(downloadPermissions.startedAt), asc(downloadPermissions.id))
+    .prepare()
+)
+
+const downloadsOfOrder = statement((orm) =>
+  orm
+    .select(downloadColumns)
+    .from(downloadPermissions)
+    .where(
+      and(
+        eq(downloadPermissions.orderId, sql.placeholder('orderId')),
+        isNull(downloadPermissions.userId),
+        isNull(downloadPermissions.revokedAt)
+      )
+    )
+    .orderBy(asc(downloadPermissions.id))
     .prepare()
 )
 
@@ -168,4 +184,9 @@ export function enrolmentsOf(db: Db, userId: number) {
  */
 export function downloadsOf(db: Db, userId: number) {
   return downloadsOfUser(db).all({ userId })
+}
+
+/** The download permissions of a guest's order that were not revoked. Those of an account's order are in the account. */
+export function guestDownloadsOf(db: Db, orderId: number) {
+  return downloadsOfOrder(db).all({ orderId })
 }

@@ -161,9 +161,8 @@ export const downloadPermissions = sqliteTable(
   'download_permissions',
   {
     id: integer('id').primaryKey({ autoIncrement: true }),
-    userId: integer('user_id')
-      .notNull()
-      .references(() => users.id),
+    /** Null for a guest's order, whose page has the links. */
+    userId: integer('user_id').references(() => users.id),
     productId: integer('product_id')
       .notNull()
       .references(() => products.id),

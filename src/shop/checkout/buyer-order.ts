@@ -6,7 +6,8 @@ import { getOrderByPublicToken, itemsOf, findOrder } from '../orders/find.ts'
 import { findOrderView, maskedEmail, toTotals, invoiceUrl, payUrl, listOrders, invoiceUrls } from '../orders/view.ts'
 import { taxesOfOrder, toTaxes } from '../orders/totals.ts'
 import type { OrderRow } from '../orders/find.ts'
-import { mayMove } from '../orders/states.ts'
+import { waitsForAccount } from '../orders/order-mails.ts'
+import { isPaidStatus, mayMove } from '../orders/states.ts'
 import type { Page } from '../orders/view.ts'
 import { cancelUnpaidOrder } from '../payments/end-hold.ts'
 import { startDeadline, findGatewayOf } from '../payments/gateway.ts'
@@ -14,11 +15,13 @@ import { listShipments } from '../shipments/find.ts'
 import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 import type { BuyerStatus } from './buyer-status.ts'
 import { takePagePoint } from './limits.ts'
-import type { BuyerOrder, GuestSubscription, OwnOrder, OwnOrders } from './shapes.ts'
+import type { BuyerOrder, GuestOrder, GuestSubscription, OwnOrder, OwnOrders } from './shapes.ts'
 import { rawStatement } from '../../platform/db/database.ts'
 import { toMajor } from '../../platform/money.ts'
 import { isModuleOn } from '../settings/settings.ts'
 import { toIso } from '../../platform/iso-time.ts'
+import { listGuestDownloads } from '../benefits/download-links.ts'
+import { givesAccess } from '../benefits/give.ts'
 import { findRenewed } from '../benefits/records.ts'
 import type { GatewaySubscriptionRow } from '../benefits/rows.ts'
 import { findPayingAttempt } from '../payments/attempts.ts'
@@ -28,13 +31,26 @@ import { endWithPeriod } from '../payments/buyer-subscription.ts'
 const longestWaitMs = 8_000
 
 /** The order of a token and what its buyer can do with it. @throws AppError NOT_FOUND */
-export function getBuyerOrder(
-  shop: ShopContext,
-  orderToken: string,
-  now: number
-): BuyerOrder & { subscription: GuestSubscription | null } {
+export function getBuyerOrder(shop: ShopContext, orderToken: string, now: number): GuestOrder {
   const order = getOrderByPublicToken(shop.db, orderToken)
-  return { ...toBuyerOrder(shop, order, now), subscription: guestSubscriptionOf(shop, order) }
+  return {
+    ...toBuyerOrder(shop, order, now),
+    subscription: guestSubscriptionOf(shop, order),
+    ...accessOf(shop, order, now)
+  }
+}
+
+/** How the buyer of an order gets the files, memberships and courses that it gave. */
+export function accessOf(
+  { db, keys }: ShopContext,
+  order: OrderRow,
+  now: number
+): Pick<GuestOrder, 'downloads' | 'accountAccess'> {
+  const isGiven = order.userId !== null && isPaidStatus(order.status) && givesAccess(itemsOf(db, order.id))
+  return {
+    downloads: listGuestDownloads(db, keys, order.id, now),
+    accountAccess: waitsForAccount(db, order) ? 'waiting' : isGiven ? 'given' : null
+  }
 }
 
 /** An order as everyone with its link sees it, and what its buyer can do with it. */

@@ -2,7 +2,7 @@ import { validationFailed } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { emailKey } from '../../platform/text.ts'
 import { emailCounterKey, takePoints } from '../limits/points.ts'
-import { createUser } from '../accounts/create-user.ts'
+import { createUser, displayNameOf } from '../accounts/create-user.ts'
 import type { NewUser } from '../accounts/create-user.ts'
 import { findUserByEmail } from '../accounts/find.ts'
 import { checkPassword } from '../accounts/password-rules.ts'
@@ -45,16 +45,6 @@ export async function readAccountRequest(
     )
   }
   return { email, password, displayName, names: { firstName, lastName } }
-}
-
-/** The name, or the email's local part without one, cut to the length of a display name. */
-function displayNameOf(email: string, names: readonly (string | null)[]): string {
-  const name = names.filter((part) => part !== null).join(' ')
-  const [local = ''] = email.split('@')
-  return Array.from(name === '' ? local : name)
-    .slice(0, 100)
-    .join('')
-    .trim()
 }
 
 /**

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { amount, count, currency, id, pagination, time } from '../../platform/public-fields.ts'
+import { download } from '../benefits/download-links.ts'
 import { productTypes } from '../catalog/product-types.ts'
 import { image } from '../catalog/public/shapes.ts'
 import { orderAddress } from '../orders/address.ts'
@@ -59,11 +60,23 @@ export type GuestSubscription = z.infer<typeof guestSubscription>
 
 const guestView = z.object({ order: buyerOrder, ...buyerOptions })
 export type BuyerOrder = z.infer<typeof guestView>
+export type GuestOrder = z.infer<typeof buyerOrderData>
 
 export const buyerOrderData = guestView.extend({
   subscription: guestSubscription
     .nullable()
-    .meta({ description: 'Null without a subscription that renews, and for the order of an account.' })
+    .meta({ description: 'Null without a subscription that renews, and for the order of an account.' }),
+  downloads: z
+    .array(download)
+    .meta({ description: "The files of an order without an account. An account's are in GET /me/downloads." }),
+  accountAccess: z
+    .enum(['waiting', 'given'])
+    .nullable()
+    .meta({
+      description:
+        'Whether something that was bought is used with an account: `waiting` until the buyer opens one by the link in ' +
+        'the email about it, `given` when it is in the account of the order. Null if nothing is, or the order is not paid.'
+    })
 })
 
 /** An address as the API shows it. */

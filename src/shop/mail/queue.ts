@@ -136,6 +136,8 @@ export type MailData = {
   /** What the order waits for: a transfer by the buyer, the buyer's bank, or an operator who looks at the payment. */
   order_received: { orderId: number; waitsFor: 'transfer' | 'bank' | 'shop' }
   order_receipt: { orderId: number }
+  /** To a guest whose order has something that only an account can use. */
+  claim_order: { orderId: number }
   order_shipped: { orderId: number; shipmentId: number; isPart: boolean }
   /** `moveId` is the row of the order's history that says that the payment failed. */
   payment_failed: { orderId: number; moveId: number }

@@ -11,7 +11,7 @@ import {
 } from './account-emails.ts'
 import type { Email } from './email.ts'
 import { ObsoleteEmailError } from './email.ts'
-import { receiptEmail, refundEmail, refundFailedEmail } from './order-emails.ts'
+import { claimOrderEmail, receiptEmail, refundEmail, refundFailedEmail } from './order-emails.ts'
 import { orderShippedEmail } from './shipment-email.ts'
 import { newOrderEmail, paymentWarningEmail } from './shop-emails.ts'
 import { renewalFailedEmail, subscriptionCancelledEmail, subscriptionEndedEmail } from './subscription-emails.ts'
@@ -56,6 +56,7 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
     orderReceivedEmail
   ),
   order_receipt: composer<'order_receipt'>(byOrder, receiptEmail),
+  claim_order: composer<'claim_order'>(byOrder, claimOrderEmail),
   order_shipped: composer<'order_shipped'>(
     z.object({ orderId: id, shipmentId: id, isPart: z.boolean() }),
     orderShippedEmail

@@ -2,6 +2,10 @@ import type { MailData } from '../mail/queue.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { needsShipping } from '../catalog/product-types.ts'
 import type { ShopContext } from '../context.ts'
+import { listGuestDownloads } from '../benefits/download-links.ts'
+import { needsAccount } from '../benefits/give.ts'
+import { claimToken } from '../orders/claim-link.ts'
+import { waitsForAccount } from '../orders/order-mails.ts'
 import { findRenewed } from '../benefits/records.ts'
 import { findInvoiceOfOrder } from '../benefits/subscriptions.ts'
 import { itemsOf, findOrder } from '../orders/find.ts'
@@ -19,7 +23,7 @@ import { documentUrl } from '../orders/view.ts'
 import { takesToken } from '../orders/strategies.ts'
 import { summaryRows } from '../orders/totals.ts'
 import { siteUrl } from '../payments/gateway-page.ts'
-import { orderPageUrl } from '../settings/page-url.ts'
+import { claimUrl, orderPageUrl } from '../settings/page-url.ts'
 import { ObsoleteEmailError } from './email.ts'
 
 /**
@@ -29,12 +33,13 @@ import { ObsoleteEmailError } from './email.ts'
  *
  * @throws ObsoleteEmailError when the order does not exist or its buyer is erased
  */
-export function receiptEmail(shop: ShopContext, data: MailData['order_receipt']): Email {
+export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'], now: number): Email {
   const order = getOrderWithEmail(shop, data.orderId)
   const name = setting(shop.db, 'shop.name')
   const items = itemsOf(shop.db, order.id)
   const renews = findRenewed(shop.db, order.renewalOf ?? order.id) !== undefined
   const period = renewedPeriod(shop, order)
+  const files = listGuestDownloads(shop.db, shop.keys, order.id, now).map((file) => file.name)
   const renewed = `Your subscription at ${name} is renewed`
   return {
     subject: period === null ? `Your order ${order.id} at ${name}` : `${renewed}: order ${order.id}`,
@@ -48,8 +53,28 @@ export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'])
     blocks: order.totalMinor > 0 ? addressBlocks(order) : [],
     closing: [
       ...preparing(order, needsShipping(items)),
+      ...(files.length > 0 ? [`Your files are on the page of your order: ${files.join(', ')}.`] : []),
       ...(renews ? ['You can end your subscription at any time. Use the link on the page of your order.'] : [])
     ],
+    links: {}
+  }
+}
+
+/**
+ * The link to open an account, for what a guest bought and can only use with one.
+ *
+ * @throws ObsoleteEmailError when the order does not exist, its buyer is erased, or it does not wait for an account any more
+ */
+export function claimOrderEmail(shop: ShopContext, data: MailData['claim_order'], now: number): Email {
+  const order = getOrderWithEmail(shop, data.orderId)
+  if (!waitsForAccount(shop.db, order)) throw new ObsoleteEmailError('the order does not wait for an account')
+  const name = setting(shop.db, 'shop.name')
+  const needing = itemsOf(shop.db, order.id).filter((item) => needsAccount([item]))
+  return {
+    subject: `Open your account for your order ${order.id} at ${name}`,
+    opening: [`You need an account at ${name} to use what you bought: ${needing.map((item) => item.name).join(', ')}.`],
+    action: { label: 'Open my account', url: claimUrl(shop, claimToken(shop.keys, order, now)) },
+    closing: ['The link works for 30 days. The page of your order sends you a new one.'],
     links: {}
   }
 }

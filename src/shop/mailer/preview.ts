@@ -3,7 +3,7 @@ import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
 import { shopDay } from '../invoices/day.ts'
 import type { MailTemplate } from '../mail/queue.ts'
-import { accountPageUrl, orderPageUrl } from '../settings/page-url.ts'
+import { accountPageUrl, claimUrl, orderPageUrl } from '../settings/page-url.ts'
 import { setting } from '../settings/settings.ts'
 import { emailTemplates } from './compose.ts'
 import type { Email } from './email.ts'
@@ -97,6 +97,11 @@ function sampleOf(shop: ShopContext, template: MailTemplate): Sample {
     password_changed: { subject: `Your password for ${name} was changed`, opening: 'Your password was changed.' },
     order_received: { subject: `We have received ${order}`, opening: 'Please pay the total.', action: view },
     order_receipt: { subject: `Thank you for ${order}`, opening: 'We have received your payment.', action: view },
+    claim_order: {
+      subject: `Open an account for ${order}`,
+      opening: 'You need an account for what you bought.',
+      action: { label: 'Open my account', url: claimUrl(shop, token) }
+    },
     order_shipped: { subject: `We have shipped ${order}`, opening: 'Your parcel is on its way.', action: view },
     payment_link: {
       subject: `How to pay ${order}`,

@@ -140,6 +140,7 @@ const rules: Readonly<Record<MailTemplate, { order: boolean; link: boolean }>> =
   password_changed: { order: false, link: false },
   order_received: { order: true, link: false },
   order_receipt: { order: true, link: false },
+  claim_order: { order: true, link: true },
   order_shipped: { order: true, link: false },
   payment_link: { order: true, link: true },
   payment_failed: { order: true, link: true },

@@ -1,7 +1,8 @@
-import type { Tx } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { queueMail, queueMailToShop } from '../mail/queue.ts'
 import type { MailTemplate, QueuedMail } from '../mail/queue.ts'
-import { historyOf } from './find.ts'
+import { needsAccount } from '../benefits/give.ts'
+import { historyOf, itemsOf } from './find.ts'
 import type { OrderRow } from './find.ts'
 import { isPaidStatus } from './states.ts'
 
@@ -25,9 +26,16 @@ export function mailMove(tx: Tx, before: OrderRow, after: OrderRow, now: number)
   const history = historyOf(tx, orderId)
   if (history.filter(({ to }) => isPaidStatus(to)).length > 1) return
   mailBuyer(tx, after, { template: 'order_receipt', data: { orderId } }, now)
+  if (after.renewalOf === null && waitsForAccount(tx, after))
+    mailBuyer(tx, after, { template: 'claim_order', data: { orderId } }, now)
   // The shop has heard of an order on hold: as a new order, or by a warning about its payment.
   if (before.status === 'on-hold') return
   queueMailToShop(tx, { template: 'shop_new_order', data: { orderId } }, now)
+}
+
+/** Whether a guest bought something with this order that only an account can use. */
+export function waitsForAccount(db: Db, { id, userId, status }: OrderRow): boolean {
+  return userId === null && isPaidStatus(status) && needsAccount(itemsOf(db, id))
 }
 
 /** Queues the email about an order whose payment the buyer's bank has not decided about. */

@@ -167,10 +167,10 @@ function fulfil(tx: Tx, order: OrderRow, now: number): void {
   if (setting(tx, 'affiliates.autoAccept')) acceptReferral(tx, order.id, now)
 }
 
-/** Gives the benefits of the lines, once each. A guest's order gives nothing until an account claims it. */
+/** Gives the benefits of the lines, once each: a guest what needs no account, and the rest when an account claims the order. */
 export function giveOrderGrants(tx: Tx, order: OrderRow, now: number): void {
   const { id: orderId, userId, currency } = order
-  if (userId !== null) giveGrants(tx, { orderId, userId, currency, items: itemsOf(tx, orderId) }, now)
+  giveGrants(tx, { orderId, userId, currency, items: itemsOf(tx, orderId) }, now)
 }
 
 /** Undoes an order that ended: returns stock and coupons, and ends its benefits and its commission. */

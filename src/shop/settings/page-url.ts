@@ -14,3 +14,8 @@ export function accountPageUrl({ db, publicUrl }: Place, page: AccountPage, toke
 export function orderPageUrl({ db, publicUrl }: Place, page: OrderPage, orderToken: string): string {
   return setting(db, page).replaceAll('{publicUrl}', publicUrl()).replaceAll('{orderToken}', orderToken)
 }
+
+/** The shop's page that opens an account for a guest's order. */
+export function claimUrl({ publicUrl }: Pick<Place, 'publicUrl'>, token: string): string {
+  return `${publicUrl()}/account/claim?token=${token}`
+}

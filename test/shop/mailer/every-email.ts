@@ -7,7 +7,7 @@ import type { MailData, MailTemplate } from '../../../src/shop/mail/queue.ts'
 import { mails } from '../../../src/shop/mail/schema.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import type { OrderRow } from '../../../src/shop/orders/find.ts'
-import { orders } from '../../../src/shop/orders/schema.ts'
+import { orderItems, orders } from '../../../src/shop/orders/schema.ts'
 import type { OrderStatus } from '../../../src/shop/orders/states.ts'
 import { paymentWarnings } from '../../../src/shop/payments/schema.ts'
 import { shipmentsOf } from '../../../src/shop/shipments/find.ts'
@@ -71,6 +71,14 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
     recordInvoice(tx, { invoiceId: 'in_1', orderId: renewal.id, gatewayId: 'sub_1', ...period })
   })
   db.orm.update(orders).set({ renewalOf: paid.id }).where(eq(orders.id, renewal.id)).run()
+  const claimed = order('pending')
+  const membership = { kind: 'membership', module: 'A', plan: 'gold', period: null } as const
+  db.orm
+    .update(orderItems)
+    .set({ grants: [membership] })
+    .where(eq(orderItems.orderId, claimed.id))
+    .run()
+  move(db, claimed.id, 'completed', {}, now)
   const refund = { orderId: paid.id, amountMinor: 1250 }
   const failure = {
     orderId: paid.id,
@@ -93,6 +101,7 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
       'order-received-shop': { orderId: inQuestion(shop, order('on-hold')).id, waitsFor: 'shop' }
     },
     order_receipt: { 'order-receipt': { orderId: paid.id }, 'order-receipt-renewal': { orderId: renewal.id } },
+    claim_order: { 'claim-order': { orderId: claimed.id } },
     order_shipped: {
       'order-shipped': { orderId: paid.id, shipmentId: ship(shop, paid.id), isPart: false },
       'order-shipped-part': { orderId: partly.id, shipmentId: ship(shop, partly.id, 1), isPart: true }

@@ -398,6 +398,26 @@ const texts = {
   'subscription.inAccount': 'Das Abo gehört inzwischen zu einem Konto. Melden Sie sich an, um es zu beenden.',
   'subscription.unanswered':
     'Der Zahlungsdienst antwortet nicht, deshalb wurde das Abo nicht beendet. Bitte versuchen Sie es in einer Minute noch einmal.',
+  'access.files': 'Ihre Dateien',
+  'access.openAccount': 'Konto eröffnen',
+  'access.openAccountText':
+    'Einen Teil Ihrer Bestellung nutzen Sie mit einem Konto. Wir haben Ihnen einen Link geschickt, mit dem Sie es eröffnen.',
+  'access.sendAgain': 'Link noch einmal senden',
+  'access.sent': 'Wir haben Ihnen den Link noch einmal gesendet.',
+  'access.tooOften':
+    'Wir haben Ihnen diesen Link mehrmals gesendet. Bitte sehen Sie in Ihr Postfach, oder versuchen Sie es in einer Stunde noch einmal.',
+  'access.inAccount': 'Was Sie gekauft haben, finden Sie in Ihrem Konto.',
+  'emailLink.claim': 'Konto eröffnen',
+  'emailLink.claimText':
+    'Ihre Bestellung {id} wartet auf ein Konto mit der E-Mail-Adresse {email}. Wählen Sie ein Passwort dafür.',
+  'emailLink.claimKnown':
+    'Sie haben ein Konto mit der E-Mail-Adresse {email}. Ihre Bestellungen mit dieser Adresse kommen in dieses Konto.',
+  'emailLink.claimAdd': 'Bestellungen übernehmen',
+  'emailLink.claimed': 'Ihre Bestellungen sind in Ihrem Konto',
+  'emailLink.claimedText': 'Melden Sie sich an, um zu nutzen, was Sie gekauft haben.',
+  'emailLink.claimOver':
+    'Der Link ist ungültig oder abgelaufen, oder Ihre Bestellung ist schon in Ihrem Konto. Auf der Seite Ihrer Bestellung erhalten Sie einen neuen Link.',
+  'emailLink.deactivated': 'Dieses Konto ist deaktiviert. Bitte wenden Sie sich an den Shop.',
   'status.active': 'Aktiv',
   'status.past_due': 'Zahlung fehlgeschlagen',
   'status.cancelled': 'Beendet',

@@ -382,6 +382,23 @@ const texts = {
   'subscription.inAccount': 'The subscription belongs to an account by now. Log in to end it.',
   'subscription.unanswered':
     'The payment service does not answer, so the subscription was not ended. Please try again in a minute.',
+  'access.files': 'Your files',
+  'access.openAccount': 'Open your account',
+  'access.openAccountText': 'You use a part of your order with an account. We have emailed you a link that opens it.',
+  'access.sendAgain': 'Send the link again',
+  'access.sent': 'We have sent you the link again.',
+  'access.tooOften':
+    'We have sent you this link several times. Please look into your mailbox, or try again in an hour.',
+  'access.inAccount': 'What you bought is in your account.',
+  'emailLink.claim': 'Open your account',
+  'emailLink.claimText': 'Your order {id} waits for an account with the email {email}. Choose a password for it.',
+  'emailLink.claimKnown': 'You have an account with the email {email}. Your orders with this email move into it.',
+  'emailLink.claimAdd': 'Add my orders',
+  'emailLink.claimed': 'Your orders are in your account',
+  'emailLink.claimedText': 'Log in to use what you bought.',
+  'emailLink.claimOver':
+    'The link is invalid or has expired, or your order is in your account already. The page of your order sends you a new link.',
+  'emailLink.deactivated': 'This account is deactivated. Please contact the shop.',
   'status.active': 'Active',
   'status.past_due': 'Payment failed',
   'status.cancelled': 'Cancelled',

@@ -147,7 +147,7 @@ CREATE INDEX `donations_by_user` ON `donations` (`user_id`,`id`);--> statement-b
 CREATE INDEX `donations_by_order` ON `donations` (`order_id`);--> statement-breakpoint
 CREATE TABLE `download_permissions` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`user_id` integer NOT NULL,
+	`user_id` integer,
 	`product_id` integer NOT NULL,
 	`file` text NOT NULL,
 	`started_at` integer NOT NULL,
@@ -615,7 +615,6 @@ CREATE TABLE `orders` (
 	`tax_minor` integer DEFAULT 0 NOT NULL,
 	`goods_tax_minor` integer DEFAULT 0 NOT NULL,
 	`tax_included` integer DEFAULT true NOT NULL,
-	`vat_id` text,
 	`reverse_charge` integer DEFAULT false NOT NULL,
 	`total_minor` integer NOT NULL,
 	`refunded_minor` integer DEFAULT 0 NOT NULL,
@@ -624,6 +623,7 @@ CREATE TABLE `orders` (
 	`billing_address` text,
 	`shipping_address` text,
 	`notes` text,
+	`vat_id` text,
 	`return_url` text,
 	`cancel_url` text,
 	`public_token` text NOT NULL,

@@ -13,6 +13,7 @@ export const course: BenefitKind<'course'> = {
   table: enrolments,
   since: 'started_at',
   sharesTotal: false,
+  guests: 'need an account',
   start,
   end(tx, id, line, now) {
     const row = tx.orm.select().from(enrolments).where(eq(enrolments.id, id)).get()

@@ -18,6 +18,7 @@ export const donation: BenefitKind<'donation'> = {
   table: donations,
   since: 'created_at',
   sharesTotal: true,
+  guests: 'nothing to use',
   start,
   end(tx, id, line, now) {
     const row = tx.orm.select().from(donations).where(eq(donations.id, id)).get()

@@ -18,6 +18,7 @@ export const download: BenefitKind<'download'> = {
   table: downloadPermissions,
   since: 'started_at',
   sharesTotal: false,
+  guests: { start: (tx, to, spec, now) => start(tx, { ...to, userId: null }, spec, now), claim },
   start,
   end,
   list: (db, userId) =>
@@ -42,7 +43,7 @@ export const download: BenefitKind<'download'> = {
 
 function start(
   tx: Tx,
-  to: Pick<Recipient, 'userId' | 'productId' | 'quantity' | 'source'>,
+  to: Pick<Recipient, 'productId' | 'quantity' | 'source'> & { userId: number | null },
   { file, days }: GrantSpec<'download'>,
   now: number
 ): number {
@@ -56,7 +57,9 @@ function start(
     .get().id
 }
 
-function runningUntil(tx: Tx, of: { userId: number; productId: number; file: string }, now: number): number {
+/** The links of a guest's order end with their own order, so they are never extended by another one. */
+function runningUntil(tx: Tx, of: { userId: number | null; productId: number; file: string }, now: number): number {
+  if (of.userId === null) return now
   const running = tx.orm
     .select({ end: max(downloadPermissions.expiresAt) })
     .from(downloadPermissions)
@@ -71,6 +74,11 @@ function runningUntil(tx: Tx, of: { userId: number; productId: number; file: str
     )
     .get()
   return running?.end ?? now
+}
+
+function claim(tx: Tx, orderId: number, userId: number): void {
+  const ofGuest = and(eq(downloadPermissions.orderId, orderId), isNull(downloadPermissions.userId))
+  tx.orm.update(downloadPermissions).set({ userId }).where(ofGuest).run()
 }
 
 const moveUp = rawStatement<Shift>(

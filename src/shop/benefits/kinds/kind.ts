@@ -18,6 +18,8 @@ export type BenefitKind<Kind extends GrantKind = GrantKind> = {
   since: 'started_at' | 'created_at'
   /** Whether its amount is its share of the line's total. For zero, nothing is given. */
   sharesTotal: boolean
+  /** How a buyer without an account gets it. */
+  guests: Guests<Kind> | 'need an account' | 'nothing to use'
   /** Starts the benefit of one grant, after a running one of the same kind, and emits its event. Returns its id. */
   start(tx: Tx, to: Recipient, spec: GrantSpec<Kind>, now: number): number
   /**
@@ -51,6 +53,13 @@ export type Recipient = {
   /** Its share of the line's total in minor units of the currency; 0 for a kind that does not share the total. */
   amountMinor: number
   currency: string
+}
+
+/** A benefit that belongs to an order until an account claims the order. */
+type Guests<Kind extends GrantKind> = {
+  start(tx: Tx, to: Omit<Recipient, 'userId'>, spec: GrantSpec<Kind>, now: number): number
+  /** Gives the benefits of an order to the account that claims it. */
+  claim(tx: Tx, orderId: number, userId: number): void
 }
 
 /** @property gatewayId the subscription at the gateway that the reconciler must cancel; null for none */

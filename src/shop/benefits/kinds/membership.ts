@@ -18,6 +18,7 @@ export const membership: BenefitKind<'membership'> = {
   table: memberships,
   since: 'started_at',
   sharesTotal: false,
+  guests: 'need an account',
   start,
   end,
   list: (db, userId, now) =>

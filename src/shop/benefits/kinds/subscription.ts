@@ -19,6 +19,7 @@ export const subscription: BenefitKind<'subscription'> = {
   table: subscriptions,
   since: 'started_at',
   sharesTotal: false,
+  guests: 'need an account',
   start,
   end,
   list: (db, userId, now) =>

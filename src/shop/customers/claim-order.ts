@@ -1,0 +1,110 @@
+import { AppError } from '../../errors.ts'
+import { writeWhenFree } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { emailKey } from '../../platform/text.ts'
+import { createUser, displayNameOf } from '../accounts/create-user.ts'
+import { tokenInvalid } from '../accounts/email-tokens.ts'
+import { findUserByEmail } from '../accounts/find.ts'
+import { assertPassword } from '../accounts/password-rules.ts'
+import type { Caller, UserRow } from '../accounts/rows.ts'
+import { resetPasswordOf } from '../accounts/set-password.ts'
+import type { ShopContext } from '../context.ts'
+import { runCountingFailures } from '../limits/counted-attempts.ts'
+import { emailCounterKey, takePoints } from '../limits/points.ts'
+import { findClaimed } from '../orders/claim-link.ts'
+import { getOrderByPublicToken } from '../orders/find.ts'
+import type { OrderRow } from '../orders/find.ts'
+import { mailBuyer, waitsForAccount } from '../orders/order-mails.ts'
+import { claimGuestOrders } from './claim-guest-orders.ts'
+import { confirmEmail } from './verify-email.ts'
+
+/** A guest's order whose link is valid, its email, and the account that has this email already. */
+export type Claim = { order: OrderRow; email: string; account: UserRow | undefined }
+
+/** What a link leads to; undefined if it is not valid. */
+export function findClaim(
+  { db, keys }: Pick<ShopContext, 'keys'> & { db: Db },
+  token: string,
+  now: number
+): Claim | undefined {
+  const found = findClaimed(db, keys, token, now)
+  return found && { ...found, account: findUserByEmail(db, found.email) }
+}
+
+/** Whether the buyer has to choose a password: no account has this email, or nobody has proven that it is theirs. */
+export function needsPassword({ account }: Claim): boolean {
+  return account === undefined || account.emailVerifiedAt === null
+}
+
+/**
+ * Moves the guest orders of a link's email into the account with this email. Without one it opens an account. An account
+ * whose email was never verified gets the new password, and its sessions end: a stranger may have registered it.
+ *
+ * @param password is ignored for an account whose email is verified
+ * @throws AppError TOKEN_INVALID, AUTH_RATE_LIMITED (token_ip), AUTH_ACCOUNT_DEACTIVATED, PASSWORD_POLICY_VIOLATION (the
+ *   link stays valid)
+ */
+export async function claimOrder(
+  shop: ShopContext,
+  { token, password }: { token: string; password: string },
+  caller: Pick<Caller, 'addressKey'>,
+  now: number
+): Promise<void> {
+  const { claim } = await runCountingFailures(shop, [{ bucket: 'token_ip', key: caller.addressKey }], async () => {
+    const found = findClaim(shop, token, now)
+    return { failed: found === undefined, claim: found }
+  })
+  if (claim === undefined) throw tokenInvalid()
+  if (claim.account !== undefined && claim.account.status !== 'active')
+    throw new AppError('AUTH_ACCOUNT_DEACTIVATED', 'This account has been deactivated.')
+  const passwordHash = needsPassword(claim) ? await hashOf(shop, claim, password) : null
+  await writeWhenFree(shop.db, (tx) => {
+    const current = findClaim({ db: tx, keys: shop.keys }, token, now)
+    // The order or its account changed while the password was hashed.
+    if (current?.account?.id !== claim.account?.id || current === undefined) throw tokenInvalid()
+    if (passwordHash !== null) confirmEmail(tx, accountWith(tx, current, passwordHash, now).id, now)
+    else if (current.account !== undefined) claimGuestOrders(tx, current.account, now)
+  })
+}
+
+async function hashOf(shop: ShopContext, claim: Claim, password: string): Promise<string> {
+  const { email, account } = claim
+  await assertPassword(shop, password, account ?? { email, displayName: nameOf(claim) })
+  return shop.passwords.hash(password)
+}
+
+function accountWith(tx: Tx, claim: Claim, passwordHash: string, now: number): UserRow {
+  const { order, email, account } = claim
+  if (account !== undefined) return resetPasswordOf(tx, account.id, passwordHash, now)
+  const { firstName = null, lastName = null } = order.contact
+  const said = { marketingOptIn: false, termsAcceptedAt: null, privacyAcceptedAt: null }
+  return createUser(
+    tx,
+    { email, displayName: nameOf(claim), firstName, lastName, passwordHash, verified: false, ...said },
+    now
+  )
+}
+
+function nameOf({ email, order: { contact } }: Claim): string {
+  return displayNameOf(email, [contact.firstName ?? null, contact.lastName ?? null])
+}
+
+/**
+ * Sends the link of a guest's order again, to the email of the order. For an order that does not wait for an account it
+ * does nothing.
+ *
+ * @throws AppError NOT_FOUND; RATE_LIMITED (recovery_ip, recovery_email)
+ */
+export async function sendClaimAgain(
+  shop: ShopContext,
+  orderToken: string,
+  { addressKey, now }: { addressKey: string; now: number }
+): Promise<void> {
+  const order = getOrderByPublicToken(shop.db, orderToken)
+  if (order.email === null || !waitsForAccount(shop.db, order)) return
+  await takePoints(shop, 'RATE_LIMITED', { bucket: 'recovery_ip', key: addressKey })
+  await takePoints(shop, 'RATE_LIMITED', { bucket: 'recovery_email', key: emailCounterKey(emailKey(order.email)) })
+  await writeWhenFree(shop.db, (tx) =>
+    mailBuyer(tx, order, { template: 'claim_order', data: { orderId: order.id } }, now)
+  )
+}
