@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
-import { databaseFile } from '../app.ts'
 import type { App } from '../app.ts'
+import { removeOldContent } from '../platform/db/old-content.ts'
 import { isStorageError } from '../platform/db/storage-errors.ts'
 import { emailKey } from '../platform/text.ts'
 import { mailFolder } from '../platform/mail/file-transport.ts'
@@ -14,12 +14,9 @@ import { documentsOfPerson } from '../shop/orders/invoice-order.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { backupFolder } from './backup/create.ts'
 import { backupFiles } from './backup/manifest.ts'
-import { fileContains, holdsAccount, personalTexts } from './personal-traces.ts'
+import { holdsAccount, personalTexts } from './personal-traces.ts'
 
 const recipientOf = z.object({ to: z.string() })
-const lockTimeoutMs = 5_000
-/** Rewriting a larger file blocks other writes for longer than buyers should wait: 1.5 seconds for each 100 MB. */
-const quicklyRewrittenBytes = 100 * 1024 * 1024
 
 /** What is left of an erased person. */
 type Erased = {
@@ -41,16 +38,9 @@ type Erased = {
  * Erases a person as `erasePerson` does, and removes what is left of them in the data folder: their emails in mail/, and
  * the old content of changed rows in the database file and its log. Backups and the replica stay as they are.
  *
- * @param rewrite rewrites the database file whatever its size, which blocks other writes for about 1.5 seconds for each
- *   100 MB. Otherwise only a file under 100 MB that still contains the person is rewritten
  * @throws AppError NOT_FOUND
  */
-export function eraseEverywhere(
-  { db, config }: Pick<App, 'db' | 'config'>,
-  userId: number,
-  { rewrite }: { rewrite: boolean },
-  now: number
-): Erased {
+export function eraseEverywhere({ db, config }: Pick<App, 'db' | 'config'>, userId: number, now: number): Erased {
   const user = getUserById(db, userId)
   // What an erased account was is not known any more.
   const invoices = keptInvoices(db, user)
@@ -59,10 +49,7 @@ export function eraseEverywhere(
   const recipients = new Set(emailKeysOf([user.email, ...earlier, ...requested]))
   const erased = erasePerson(db, userId, now)
   removeMailFiles(mailFolder(config.dataDir), recipients)
-  const tracesRemoved = removeOldContent(db, (file) => rewrite || texts === null || fileContains(file, texts), {
-    file: databaseFile(config),
-    mostBytes: rewrite ? Infinity : quicklyRewrittenBytes
-  })
+  const tracesRemoved = removeTraces(db, texts)
   const backups = backupFiles(backupFolder(config.dataDir)).filter((file) => holdsAccount(file, userId))
   return {
     ...erased,
@@ -79,6 +66,16 @@ function keptInvoices(db: App['db'], user: UserRow): Erased['invoices'] {
   return { count: years.length, keptUntil }
 }
 
+/** False while another process keeps the write-ahead log in use. */
+function removeTraces(db: App['db'], texts: readonly string[] | null): boolean {
+  try {
+    return removeOldContent(db, texts)
+  } catch (error) {
+    if (isStorageError(error)) return false
+    throw error
+  }
+}
+
 function removeMailFiles(folder: string, recipients: ReadonlySet<string>): void {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const file = join(folder, name)
@@ -93,37 +90,4 @@ function readRecipient(file: string): string {
   } catch {
     return ''
   }
-}
-
-/**
- * The checkpoint writes the erased pages to the file and empties the write-ahead log. `secure_delete` has overwritten what
- * was deleted, but it does not reach what an older version deleted, or a copy that was left in a page when its row moved to
- * another one (about one person in 500). VACUUM removes those: it copies the live rows to a new file.
- */
-function removeOldContent(
-  { sqlite }: App['db'],
-  needsRewrite: (file: string) => boolean,
-  { file, mostBytes }: { file: string; mostBytes: number }
-): boolean {
-  const before = Number(sqlite.pragma('busy_timeout', { simple: true }))
-  sqlite.pragma(`busy_timeout = ${lockTimeoutMs}`)
-  try {
-    if (!checkpoint(sqlite)) return false
-    if (!needsRewrite(file)) return true
-    if (statSync(file).size > mostBytes) return false
-    // In memory, the copy would need as much memory as the database has bytes.
-    sqlite.pragma('temp_store = FILE')
-    sqlite.exec('VACUUM')
-    return checkpoint(sqlite)
-  } catch (error) {
-    if (isStorageError(error)) return false
-    throw error
-  } finally {
-    sqlite.pragma('temp_store = MEMORY')
-    sqlite.pragma(`busy_timeout = ${before}`)
-  }
-}
-
-function checkpoint(sqlite: App['db']['sqlite']): boolean {
-  return sqlite.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0
 }

@@ -29,7 +29,6 @@ import { addressParts } from '../../shop/checkout/input.ts'
 import { setAddress, setEmail, setName } from '../../shop/customers/correct-account.ts'
 
 type SureOptions = { yes?: boolean }
-type EraseOptions = SureOptions & { rewrite?: boolean }
 type ListOptions = { status?: UserRow['status']; search?: string; limit: string }
 type CreateOptions = {
   email: string
@@ -48,9 +47,7 @@ export function define(program: ShopCommand): void {
   defineChanges(group)
   const about = 'erase a person permanently, also from guest orders with the email; amounts and history stay'
   const erasing = addCommand(group, 'erase <email-or-id>', about, 'users erase 12')
-  erasing
-    .option('--yes', 'do not ask for confirmation')
-    .option('--rewrite', 'rewrite the database file; orders wait 1.5 seconds for each 100 MB')
+  erasing.option('--yes', 'do not ask for confirmation')
   runs(erasing, erase)
 }
 
@@ -194,11 +191,10 @@ function printExport(work: Work<object>, who: string): Answer {
   return { json: document, human: JSON.stringify(document, null, 2) }
 }
 
-async function erase({ app, options, now, terminal }: Work<EraseOptions>, who: string): Promise<Answer> {
+async function erase({ app, options, now, terminal }: Work<SureOptions>, who: string): Promise<Answer> {
   const user = getUser(app.db, who)
   await confirmOrRefuse(terminal, eraseQuestion(user, countGuestOrders(app.db, user.emailKey)), options)
-  const rewrite = options.rewrite ?? false
-  const { user: erased, ...report } = eraseEverywhere(app, user.id, { rewrite }, now)
+  const { user: erased, ...report } = eraseEverywhere(app, user.id, now)
   const { guestOrders, invoices, tracesRemoved, backups, replica } = report
   const view = toUser(erased, rolesOf(app.db, erased), { billing: true })
   return {
@@ -222,11 +218,11 @@ async function erase({ app, options, now, terminal }: Work<EraseOptions>, who: s
 
 /** Litestream keeps the write-ahead log from being emptied while it runs, and has a copy of it beside the database. */
 function traceAdvice(userId: number, isReplicated: boolean): string {
-  const again = `"shopstead users erase ${userId} --rewrite"`
+  const again = `"shopstead users erase ${userId}"`
   const how = isReplicated
-    ? `stop the replication ("systemctl stop shopstead-replica"), run ${again}, and start the replication again`
-    : `run ${again}`
-  return `Unused parts of the database file or its log may still contain the person. At a quiet time, ${how}. It needs as much free disk space as the database has, and orders wait meanwhile.`
+    ? `Stop the replication ("systemctl stop shopstead-replica"), run ${again}, and start the replication again.`
+    : `Run ${again} again.`
+  return `Unused parts of the database file or its log may still contain the person, because another process was using the log. ${how}`
 }
 
 function eraseQuestion({ email, emailVerifiedAt }: UserRow, guestOrders: number): string {
