@@ -6,6 +6,7 @@ import { purgeEmailTokens } from '../shop/accounts/email-tokens.ts'
 import { purgeSessions } from '../shop/accounts/sessions.ts'
 import { purgeMedia } from '../shop/catalog/images/media-files.ts'
 import { dropExpiredKeys } from '../shop/checkout/idempotency.ts'
+import { eraseDormant, forgetGuests, remindDormant } from '../shop/customers/retention.ts'
 import { purgeEvents } from '../shop/events/list-events.ts'
 import { shopDay } from '../shop/invoices/day.ts'
 import { purgeMails } from '../shop/mail/queue.ts'
@@ -19,6 +20,10 @@ import { purgeDeliveries } from '../shop/webhooks/deliveries.ts'
 const dayMs = 24 * 60 * 60_000
 /** Rows of one transaction. Requests wait while it runs, about 5 ms. */
 const batchSize = 100
+/** A person has rows in many tables. */
+const peopleAtOnce = 5
+/** Dormant accounts of one clean-up, so that an old shop sends 2,400 of these emails a day at most. */
+const mostReminders = 100
 /** The share of the time. Requests also wait while the write-ahead log is copied, up to 100 ms, so that must be rare. */
 const share = 1 / 5
 
@@ -48,14 +53,27 @@ export async function cleanUp(shop: ShopContext, isStopped: () => boolean = () =
   const ordersBefore = now - setting(shop.db, 'privacy.unpaidDays') * dayMs
   const buyersBefore = `${Number(shopDay(shop.db, now).slice(0, 4)) - setting(shop.db, 'invoice.keepYears')}-01-01`
   const eventsBefore = now - setting(shop.db, 'events.keepDays') * dayMs
-  const changes: readonly Change[] = [...purges, (tx, _now, limit) => anonymiseUnpaidOrders(tx, ordersBefore, limit)]
+  const changes: readonly Change[] = [
+    ...purges,
+    (tx, _now, limit) => anonymiseUnpaidOrders(tx, ordersBefore, limit),
+    eraseDormant
+  ]
   const walks: readonly Walk[] = [
     purgeHolders,
+    (tx, range) => forgetGuests(tx, now, range),
     (tx, range) => forgetBuyers(tx, buyersBefore, range),
     (tx, range) => purgeEvents(tx, eventsBefore, range)
   ]
-  for (const change of changes)
-    await repeat(isStopped, async () => (await writeBatch(shop, (tx) => change(tx, now, batchSize))) >= batchSize)
+  for (const change of changes) {
+    const limit = change === eraseDormant ? peopleAtOnce : batchSize
+    await repeat(isStopped, async () => (await writeBatch(shop, (tx) => change(tx, now, limit))) >= limit)
+  }
+  let reminded = 0
+  await repeat(isStopped, async () => {
+    const found = await writeBatch(shop, (tx) => remindDormant(tx, now, peopleAtOnce))
+    reminded += found
+    return found >= peopleAtOnce && reminded < mostReminders
+  })
   for (const walk of walks) {
     let after: number | null = 0
     await repeat(isStopped, async () => {

@@ -1,6 +1,7 @@
 import type { App } from '../../app.ts'
 import { euVatRates, isInEu } from '../../platform/vat.ts'
 import { shipToCountries } from '../../shop/checkout/shipping.ts'
+import { countDormant } from '../../shop/customers/retention.ts'
 import { hasInvoices } from '../../shop/invoices/find.ts'
 import { listOverrides, overrideFolder } from '../../shop/mailer/render.ts'
 import { listModules, setting } from '../../shop/settings/settings.ts'
@@ -41,6 +42,17 @@ export const settingChecks: readonly Check[] = [
       return warning(
         'Invoices have no address of the seller, because shop.legal is empty. The law requires one.',
         'Set it: "shopstead settings set shop.legal TEXT". Invoices that are issued stay as they are.'
+      )
+    }
+  },
+  {
+    name: 'privacy',
+    run({ db }) {
+      const [guests, dormant] = [setting(db, 'privacy.guestYears'), setting(db, 'privacy.dormantYears')]
+      const when = (years: number): string => (years === 0 ? 'never' : `after ${years} years`)
+      return ok(
+        `Paid guest orders lose their buyer ${when(guests)}, accounts without use are erased ${when(dormant)}. ` +
+          `${countDormant(db)} owners were told that their account will be erased.`
       )
     }
   },

@@ -90,6 +90,7 @@ function insertUser(tx: Tx, input: NewUser, now: number): UserRow {
         billingPhone: input.billingPhone ?? null,
         companyName: input.companyName ?? null,
         ...optIns,
+        activeAt: now,
         createdAt,
         updatedAt: createdAt
       })

@@ -43,10 +43,20 @@ export const users = sqliteTable(
       'no'
     ),
     partnerOptInAt: personal(instant('partner_opt_in_at'), null),
+    /** The newest login or other use, to the day. Null once the account is erased. */
+    activeAt: personal(instant('active_at'), null),
+    /** When the owner was told that the account is dormant (customers/retention.ts). */
+    dormantMailAt: internal(instant('dormant_mail_at'), null),
     createdAt: notPersonal(instant('created_at').notNull()),
     updatedAt: notPersonal(instant('updated_at').notNull())
   },
   (t) => [
+    index('users_by_activity')
+      .on(t.activeAt)
+      .where(sql`dormant_mail_at IS NULL`),
+    index('users_dormant')
+      .on(t.dormantMailAt)
+      .where(sql`dormant_mail_at IS NOT NULL`),
     uniqueIndex('users_email_key').on(t.emailKey),
     uniqueIndex('users_username_key').on(t.usernameKey),
     check('users_status', oneOf(t.status)),

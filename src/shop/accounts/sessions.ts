@@ -64,7 +64,7 @@ const oldest = statement((orm) =>
 
 /**
  * Starts a session with a new random token. Checks in the same transaction that the account is active, so that a
- * concurrent deactivation also prevents the session.
+ * concurrent deactivation also prevents the session. Notes the use of the account, to the day.
  *
  * @param options.startNonce the nonce of the request, if it is valid; it stays valid for the new session
  * @throws AppError AUTH_ACCOUNT_DEACTIVATED for an account that is not active
@@ -74,9 +74,10 @@ export function startSession(
   options: { userId: number; rememberMe: boolean; startNonce?: string | null },
   now: number
 ): StartedSession {
-  if (findUserById(tx, options.userId)?.status !== 'active') {
-    throw new AppError('AUTH_ACCOUNT_DEACTIVATED', 'This account has been deactivated.')
-  }
+  const user = findUserById(tx, options.userId)
+  if (user?.status !== 'active') throw new AppError('AUTH_ACCOUNT_DEACTIVATED', 'This account has been deactivated.')
+  const isNoted = user.dormantMailAt === null && now - (user.activeAt ?? 0) < dayMs
+  if (!isNoted) tx.orm.update(users).set({ activeAt: now, dormantMailAt: null }).where(eq(users.id, user.id)).run()
   oldest(tx).run({ userId: options.userId, all: -1 })
   const token = randomToken()
   const row: SessionRow = {

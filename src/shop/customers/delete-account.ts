@@ -1,6 +1,7 @@
 import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { writeWhenFree, statement } from '../../platform/db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
 import { findUserById } from '../accounts/find.ts'
 import { invalidCredentials, verifyPassword } from '../accounts/login.ts'
 import type { SessionRow, UserRow } from '../accounts/rows.ts'
@@ -14,7 +15,7 @@ import { erasePerson } from './erase-person.ts'
  * Without its address such an order could not be sent. The guest orders with the email are erased with the account, so a
  * paid one counts, too. Anyone can place an unpaid one, which must not prevent the deletion.
  */
-const openOrder = statement((orm) =>
+const openOrderOf = statement((orm) =>
   orm
     .select({ id: orders.id })
     .from(orders)
@@ -34,6 +35,11 @@ const openOrder = statement((orm) =>
     .limit(1)
     .prepare()
 )
+
+/** An order of the account that is not completed, or a paid guest order with its email that is not. */
+export function findOpenOrder(db: Db, { id, emailKey }: Pick<UserRow, 'id' | 'emailKey'>): { id: number } | undefined {
+  return openOrderOf(db).get({ id, emailKey })
+}
 
 /**
  * Erases the account of the logged-in user for good, as erasePerson does: sessions and renewals end, and personal data
@@ -61,7 +67,7 @@ export async function deleteAccount(
       throw new AppError('CONFLICT', 'The account of an administrator can only be erased by the operator of the shop.')
     if (current.emailVerifiedAt === null)
       throw new AppError('AUTH_EMAIL_NOT_VERIFIED', 'Please verify your email first, so that we know that it is yours.')
-    const open = openOrder(tx).get({ id: current.id, emailKey: current.emailKey })
+    const open = findOpenOrder(tx, current)
     if (open !== undefined)
       throw new AppError(
         'CONFLICT',

@@ -133,6 +133,8 @@ export type MailData = {
   /** To the old address, when the change is requested and when it is done. */
   email_changed: { userId: number; step: 'requested' | 'done' }
   password_changed: { userId: number; billingEmailRemoved?: true }
+  /** 30 days before the account is erased. */
+  account_dormant: { userId: number }
   /** What the order waits for: a transfer by the buyer, the buyer's bank, or an operator who looks at the payment. */
   order_received: { orderId: number; waitsFor: 'transfer' | 'bank' | 'shop' }
   order_receipt: { orderId: number }

@@ -10,7 +10,10 @@ import type { AccountPage } from '../settings/page-url.ts'
 import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
-import { formatTime } from './email-times.ts'
+import { formatDay, formatTime } from './email-times.ts'
+
+/** How long before its erasure the owner of a dormant account gets an email (customers/retention.ts). */
+const noticeMs = 30 * 24 * 60 * 60_000
 
 // No email greets the recipient by name: anyone can register another person's address with an advertisement as the
 // name, and the shop would send that advertisement.
@@ -124,6 +127,26 @@ export function passwordChangedEmail(shop: ShopContext, data: MailData['password
         : [])
     ],
     closing: ['If you did not change it, reset your password immediately and contact the shop.'],
+    links: {}
+  }
+}
+
+/**
+ * The notice that an account will be erased because it is not used.
+ *
+ * @throws ObsoleteEmailError when the account is erased, or was used since
+ */
+export function dormantEmail(shop: ShopContext, data: MailData['account_dormant']): Email {
+  const { dormantMailAt } = getRecipient(shop, data.userId)
+  if (dormantMailAt === null) throw new ObsoleteEmailError('the account is in use again')
+  const name = setting(shop.db, 'shop.name')
+  return {
+    subject: `Your account at ${name} will be deleted`,
+    opening: [
+      `You have not used your account at ${name} for a long time. We delete it on ${formatDay(dormantMailAt + noticeMs)}, with your name, email and addresses.`,
+      'If you want to keep it, log in once before that day.'
+    ],
+    closing: ['If you no longer need it, you do not have to do anything.'],
     links: {}
   }
 }

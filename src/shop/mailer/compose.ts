@@ -4,6 +4,7 @@ import type { ShopContext } from '../context.ts'
 import {
   affiliateDecisionEmail,
   confirmEmailEmail,
+  dormantEmail,
   emailChangedEmail,
   passwordChangedEmail,
   passwordResetEmail,
@@ -51,6 +52,7 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
     z.object({ userId: id, billingEmailRemoved: z.literal(true).exactOptional() }),
     passwordChangedEmail
   ),
+  account_dormant: composer<'account_dormant'>(z.object({ userId: id }), dormantEmail),
   order_received: composer<'order_received'>(
     z.object({ orderId: id, waitsFor: z.enum(['transfer', 'bank', 'shop']) }),
     orderReceivedEmail

@@ -94,6 +94,10 @@ function sampleOf(shop: ShopContext, template: MailTemplate): Sample {
       action: account('emails.newEmailUrl', 'Use this email')
     },
     email_changed: { subject: `Your email for ${name} was changed`, opening: 'Your account has another email now.' },
+    account_dormant: {
+      subject: `Your account at ${name} will be deleted`,
+      opening: 'You have not used your account for a long time.'
+    },
     password_changed: { subject: `Your password for ${name} was changed`, opening: 'Your password was changed.' },
     order_received: { subject: `We have received ${order}`, opening: 'Please pay the total.', action: view },
     order_receipt: { subject: `Thank you for ${order}`, opening: 'We have received your payment.', action: view },

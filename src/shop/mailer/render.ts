@@ -137,6 +137,7 @@ const rules: Readonly<Record<MailTemplate, { order: boolean; link: boolean }>> =
   reset_password: { order: false, link: true },
   confirm_email: { order: false, link: true },
   email_changed: { order: false, link: false },
+  account_dormant: { order: false, link: false },
   password_changed: { order: false, link: false },
   order_received: { order: true, link: false },
   order_receipt: { order: true, link: false },

@@ -13,7 +13,7 @@ import { noteReferral, rejectReferral } from '../referrals/referrals.ts'
 import type { Address, OrderContact } from './address.ts'
 import { findAttribution, getOrder, placedAsGuest } from './find.ts'
 import type { OrderRow } from './find.ts'
-import { orderCoupons, orders, unpaidGuestWithData } from './schema.ts'
+import { orderCoupons, orders, guestWithData } from './schema.ts'
 import { releasedStatuses } from './states.ts'
 
 /**
@@ -80,7 +80,7 @@ const released = sqlList(releasedStatuses)
 // The condition is written as in the partial index. That is named, because SQLite would rather read all guest orders.
 const unpaidGuests = rawStatement<{ before: number; limit: number }, { id: number }>(`
   SELECT id FROM orders INDEXED BY orders_unpaid_guests
-  WHERE ${unpaidGuestWithData(getTableColumns(orders))} AND created_at < @before AND updated_at < @before AND status IN (${released})
+  WHERE ${guestWithData(getTableColumns(orders), 'unpaid')} AND created_at < @before AND updated_at < @before AND status IN (${released})
   ORDER BY created_at LIMIT @limit`)
 
 /**
@@ -101,8 +101,13 @@ export function anonymiseUnpaidOrders(tx: Tx, before: number, limit: number): nu
   const ids = unpaidGuests(tx)
     .all({ before, limit })
     .map(({ id }) => id)
-  if (ids.length > 0) anonymise(tx, inArray(orders.id, ids), null)
+  if (ids.length > 0) anonymiseOrders(tx, ids)
   return ids.length
+}
+
+/** Removes the personal data from orders without an account. The rows stay. */
+export function anonymiseOrders(tx: Tx, ids: readonly number[]): void {
+  anonymise(tx, inArray(orders.id, [...ids]), null)
 }
 
 /** @param customerKey the customer whose coupon uses these orders count from now on; null for an unknown customer */

@@ -90,7 +90,10 @@ export const orders = sqliteTable(
     index('orders_by_time').on(t.createdAt, t.id),
     index('orders_unpaid_guests')
       .on(t.createdAt)
-      .where(sql.raw(unpaidGuestWithData(t))),
+      .where(sql.raw(guestWithData(t, 'unpaid'))),
+    index('orders_paid_guests')
+      .on(t.createdAt)
+      .where(sql.raw(guestWithData(t, 'paid'))),
     index('orders_held')
       .on(t.holdEndsAt)
       .where(sql`status = 'pending'`),
@@ -110,9 +113,9 @@ export const orders = sqliteTable(
   ]
 )
 
-/** The SQL condition of an order without an account that was never paid and still has personal data. */
-export function unpaidGuestWithData(columns: Readonly<Record<string, SQLiteColumn>>): string {
-  return `user_id IS NULL AND paid_at IS NULL AND (${hasPersonalData(columns)})`
+/** The SQL condition of an order without an account, paid or never paid, that still has personal data. */
+export function guestWithData(columns: Readonly<Record<string, SQLiteColumn>>, which: 'paid' | 'unpaid'): string {
+  return `user_id IS NULL AND paid_at IS ${which === 'paid' ? 'NOT NULL' : 'NULL'} AND (${hasPersonalData(columns)})`
 }
 
 export const orderItems = sqliteTable(

@@ -160,6 +160,18 @@ export const definitions = {
     3650,
     'After how many days name, email and addresses are removed from unpaid orders without an account'
   ),
+  'privacy.guestYears': integer(
+    4,
+    0,
+    100,
+    'After how many years name, email and addresses are removed from paid orders without an account; 0 for never'
+  ),
+  'privacy.dormantYears': integer(
+    3,
+    0,
+    100,
+    'After how many years without use an account is erased, 30 days after an email to its owner; 0 for never'
+  ),
   'emails.off': list(
     [],
     'The emails that the shop does not send, by template, for a site that sends its own',

@@ -1,4 +1,5 @@
 import { asc, eq, inArray, sum } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { eraseRows } from '../../platform/db/personal.ts'
@@ -99,6 +100,11 @@ export function listShipments(db: Db, orderId: number): ShipmentView[] {
  * an address. It finds the guest orders by their email, so it runs before the orders lose it.
  */
 export function forgetTracking(tx: Tx, user: Pick<UserRow, 'id' | 'emailKey'>): void {
-  const ids = tx.orm.select({ id: orders.id }).from(orders).where(ofPerson(user))
+  forgetTrackingOf(tx, ofPerson(user))
+}
+
+/** Removes the tracking numbers of the orders that match. */
+export function forgetTrackingOf(tx: Tx, whose: SQL | undefined): void {
+  const ids = tx.orm.select({ id: orders.id }).from(orders).where(whose)
   eraseRows(tx, shipments, inArray(shipments.orderId, ids))
 }

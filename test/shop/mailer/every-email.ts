@@ -94,6 +94,7 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
       'email-change-requested': { userId, step: 'requested' },
       'email-changed': { userId, step: 'done' }
     },
+    account_dormant: { 'account-dormant': { userId } },
     password_changed: { 'password-changed': { userId, billingEmailRemoved: true } },
     order_received: {
       'order-received-transfer': { orderId: order('on-hold').id, waitsFor: 'transfer' },

@@ -70,6 +70,8 @@ CREATE TABLE `users` (
 	`marketing_opt_in_at` integer,
 	`partner_opt_in` text DEFAULT 'no' NOT NULL,
 	`partner_opt_in_at` integer,
+	`active_at` integer,
+	`dormant_mail_at` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	CONSTRAINT "users_status" CHECK("users"."status" IN ('active', 'deactivated', 'erased')),
@@ -79,6 +81,8 @@ CREATE TABLE `users` (
 	CONSTRAINT "users_partner_opt_in" CHECK("users"."partner_opt_in" IN ('yes', 'no'))
 ) STRICT;
 --> statement-breakpoint
+CREATE INDEX `users_by_activity` ON `users` (`active_at`) WHERE dormant_mail_at IS NULL;--> statement-breakpoint
+CREATE INDEX `users_dormant` ON `users` (`dormant_mail_at`) WHERE dormant_mail_at IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX `users_email_key` ON `users` (`email_key`);--> statement-breakpoint
 CREATE UNIQUE INDEX `users_username_key` ON `users` (`username_key`);--> statement-breakpoint
 CREATE TABLE `affiliate_clicks` (
@@ -655,6 +659,7 @@ CREATE INDEX `orders_by_renewal` ON `orders` (`renewal_of`) WHERE renewal_of IS 
 CREATE INDEX `orders_paid` ON `orders` (`paid_at`,`currency`,`subtotal_minor`,`discount_minor`,`shipping_minor`,`tax_minor`,`total_minor`,`refunded_minor`) WHERE paid_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `orders_by_time` ON `orders` (`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_unpaid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL);--> statement-breakpoint
+CREATE INDEX `orders_paid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NOT NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL);--> statement-breakpoint
 CREATE INDEX `orders_held` ON `orders` (`hold_ends_at`) WHERE status = 'pending';--> statement-breakpoint
 CREATE TABLE `gateway_customers` (
 	`user_id` integer NOT NULL,
