@@ -5,12 +5,14 @@ import {
   listOwnOrders,
   cancelByBuyer,
   getBuyerOrder,
+  readBuyerOrder,
   endGuestSubscription
 } from '../shop/checkout/buyer-order.ts'
 import { pathId } from '../platform/public-fields.ts'
 import { ordersData, ownOrderData, buyerOrderData } from '../shop/checkout/shapes.ts'
+import type { GuestOrder } from '../shop/checkout/shapes.ts'
 import { forUsers, route } from './route.ts'
-import type { Route, Call, Reply } from './route.ts'
+import type { Route, Reply } from './route.ts'
 
 export const orderRoutes: Route[] = [
   route({
@@ -55,7 +57,7 @@ export const buyerOrderRoutes = [
     proxy: { nonce: false, query: [] },
     invalid: 422,
     params,
-    handler: (call, { params: { orderToken } }) => show(call, orderToken)
+    handler: async ({ shop, now }, { params: { orderToken } }) => byToken(await readBuyerOrder(shop, orderToken, now))
   }),
   route({
     method: 'POST',
@@ -70,7 +72,7 @@ export const buyerOrderRoutes = [
     params,
     handler: async (call, { params: { orderToken } }) => {
       await cancelByBuyer(call.shop, orderToken, call)
-      return show(call, orderToken)
+      return byToken(getBuyerOrder(call.shop, orderToken, call.now))
     }
   }),
   route({
@@ -86,12 +88,12 @@ export const buyerOrderRoutes = [
     params,
     handler: async (call, { params: { orderToken } }) => {
       await endGuestSubscription(call.shop, orderToken, call)
-      return show(call, orderToken)
+      return byToken(getBuyerOrder(call.shop, orderToken, call.now))
     }
   })
 ]
 
 /** The address of the request contains the token, which other sites must not get. */
-function show({ shop, now }: Call, orderToken: string): Reply<z.output<typeof buyerOrderData>> {
-  return { data: getBuyerOrder(shop, orderToken, now), headers: [['referrer-policy', 'no-referrer']] }
+function byToken(data: GuestOrder): Reply<GuestOrder> {
+  return { data, headers: [['referrer-policy', 'no-referrer']] }
 }

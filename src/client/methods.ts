@@ -17,6 +17,8 @@ import type {
   Quote
 } from './api-types.ts'
 import type { Body, Data, Query, RequestOptions, Requests } from './requests.ts'
+import { rememberPayment, resultOf, takeOrderToken } from './payments.ts'
+import type { PageAddress, PaymentResult } from './payments.ts'
 import { storedTracking, storeLanding } from './tracking.ts'
 import type { Tracking } from './tracking.ts'
 
@@ -73,6 +75,19 @@ export type NamedMethods = {
     byToken(orderToken: string, options?: Options): Promise<OrderByToken>
     cancel(orderToken: string): Promise<OrderByToken>
   }
+  payments: {
+    /**
+     * The order of a buyer who comes back to the site's `returnUrl`, with its state from the gateway itself: call it with
+     * `location` on that page. It reads what the shop and Stripe have added to the address once, and removes it. With
+     * token_handoff, the browser that sent the checkout knows the order; another one needs the token in the address.
+     *
+     * @throws ShopError NOT_FOUND for an address that names no order
+     */
+    finish(
+      location: PageAddress,
+      options?: Options
+    ): Promise<OrderByToken & { orderToken: string; result: PaymentResult }>
+  }
   subscriptions: {
     list(options?: Options): Promise<OwnSubscription[]>
     /** Ends a subscription with its paid period. */
@@ -116,14 +131,24 @@ export function namedMethods({ get, post, patch }: Requests): NamedMethods {
     },
     categories: { list: async (options) => (await get('/store/categories', options)).categories },
     quote: (body, options) => post('/store/quote', body, options),
-    checkout: (body, { query = storedTracking(), ...options } = {}) =>
-      post('/store/checkout-session', body, { ...options, query }) as Promise<never>,
+    checkout: async (body, { query = storedTracking(), ...options } = {}) => {
+      const answer = await post('/store/checkout-session', body, { ...options, query })
+      rememberPayment(answer)
+      return answer as never
+    },
     paymentConfig: (options) => get('/store/payment-config', options),
     orders: {
       list: (query = {}, options = {}) => get('/orders', { ...options, query }),
       get: (id, options) => get(`/orders/${id}`, options),
       byToken: (orderToken, options) => get(`/store/orders/${orderToken}`, options),
       cancel: (orderToken) => post(`/store/orders/${orderToken}/cancel`)
+    },
+    payments: {
+      finish: async (location, options) => {
+        const orderToken = takeOrderToken(location)
+        const answer = await get(`/store/orders/${orderToken}`, options)
+        return { ...answer, orderToken, result: resultOf(answer.order.status) }
+      }
     },
     subscriptions: {
       list: async (options) => (await get('/me/subscriptions', options)).subscriptions,

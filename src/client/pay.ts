@@ -1,5 +1,6 @@
 import type { CheckoutHandoff } from './api-types.ts'
 import type { CheckoutBody, NamedMethods } from './methods.ts'
+import { resultOf } from './payments.ts'
 
 /** The part of Stripe.js that the form uses (docs.stripe.com/js). */
 type Failure = { error?: { message?: string } }
@@ -114,11 +115,10 @@ function refuse({ error }: Failure): void {
   if (error !== undefined) throw new PaymentFormError(error.message ?? 'The payment form is not complete.')
 }
 
-/** The address to which the shop also sends a buyer who returns from their bank (docs/contract.md 5.12). */
+/** The site's page for a payment that needs no bank. A buyer who comes from the bank has Stripe's parameters instead. */
 function returnAddress(returnUrl: string, { orderId, orderToken, status }: CheckoutHandoff): string {
   const url = new URL(returnUrl)
-  const result = status === 'processing' || status === 'completed' ? 'success' : 'pending'
-  for (const [name, value] of Object.entries({ orderId: String(orderId), orderToken, result }))
+  for (const [name, value] of Object.entries({ orderId: String(orderId), orderToken, result: resultOf(status) }))
     url.searchParams.set(name, value)
   return url.href
 }

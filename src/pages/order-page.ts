@@ -66,9 +66,9 @@ async function sendClaim({ app, param, now, addressKey }: PageCall): Promise<Pag
 }
 
 /** The gateway's page and the bank send the buyer here after paying. The site gets the result that the gateway reports. */
-async function comeBack({ app, param, now, addressKey }: PageCall): Promise<PageReply> {
+async function comeBack({ app, param, now }: PageCall): Promise<PageReply> {
   const { id } = getOrderByPublicToken(app.db, param)
-  await askGateway(app, id, addressKey)
+  await askGateway(app, id)
   const order = getOrder(app.db, id)
   const result = resultOf(buyerStatusOf(app.db, order, now))
   return { redirect: order.returnUrl === null ? donePath(order) : siteUrl(app.db, order, order.returnUrl, result) }

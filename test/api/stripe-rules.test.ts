@@ -113,61 +113,55 @@ describe('{CHECKOUT_SESSION_ID} in a returnUrl', () => {
   it('is removed when there is no session', async () => {
     const shop = await shopFor()
     const returnUrl = 'https://site.example/thanks?s={CHECKOUT_SESSION_ID}'
-    const { data } = await checkOut(shop.visitor(), {
-      items: [mug],
-      ...handoff,
-      paymentToken: 'pm_card_authenticationRequired',
-      returnUrl
-    })
-    expect((await answerBank(shop, data, 'approve')).location).toBe(
-      `https://site.example/thanks?s=&${named(shop)}&result=success`
-    )
+    const { data } = await checkOut(shop.visitor(), { items: [mug], ...handoff, returnUrl })
+    const page = await shop.visitor().fetch(`${shop.url}/checkout/return/${data.orderToken}`)
+    expect(page.headers.get('location')).toBe(`https://site.example/thanks?s=&${named(shop)}&result=success`)
   })
 })
 
-/** Answers the bank's page, and follows the browser through the shop to the site. */
-async function answerBank(shop: RunningShop, data: unknown, outcome: 'approve' | 'fail', before = async () => {}) {
-  const { redirectUrl } = data as { redirectUrl: string }
-  const answered = await shop.visitor().form(onLoopback(redirectUrl), { outcome })
-  const own = answered.headers.get('location')
-  await before()
-  const back = await shop.visitor().fetch(onLoopback(own))
-  return { own, status: back.status, location: back.headers.get('location') }
-}
-
 describe('3-D Secure', () => {
-  const byToken = { items: [mug], ...handoff, paymentToken: 'pm_card_authenticationRequired' }
+  const returnUrl = 'HTTPS://Site.example:443/a/../done?x=1#part'
+  const byToken = { items: [mug], ...handoff, paymentToken: 'pm_card_authenticationRequired', returnUrl }
+  const read = (shop: RunningShop, token: string) =>
+    shop.visitor().get<{ order: { status: string } }>(`/store/orders/${token}`)
+
+  async function begin(shop: RunningShop) {
+    shop.app.sandbox?.addFault({ target: 'webhook:*', fault: 'lost', times: -1 })
+    const { data } = await checkOut(shop.visitor(), byToken)
+    const { paymentId = '', redirectUrl = '', orderToken } = data as { [name: string]: string } & typeof data
+    const answer = (outcome: 'approve' | 'fail') => shop.visitor().form(onLoopback(redirectUrl), { outcome })
+    return { paymentId, orderToken, answer }
+  }
 
   it.each([
-    ['approve', 'success', 'processing'],
-    ['fail', 'failed', 'failed']
-  ] as const)('comes back through the shop, and the site learns the result: %s', async (outcome, result, status) => {
+    ['approve', 'processing'],
+    ['fail', 'failed']
+  ] as const)("goes to the site's own address, and the order's state is the gateway's: %s", async (outcome, status) => {
     const shop = await shopFor()
-    shop.app.sandbox?.addFault({ target: 'webhook:*', fault: 'lost', times: -1 })
-    const { data } = await checkOut(shop.visitor(), { ...byToken, returnUrl: 'https://site.example/done?x=1' })
-    const back = await answerBank(shop, data, outcome)
-    const { publicToken } = getOrder(shop.app.db, 1)
-    expect(onLoopback(back.own)).toMatch(new RegExp(`^${shop.url}/checkout/return/${publicToken}\\?`))
-    expect(back).toMatchObject({
-      status: 303,
-      location: `https://site.example/done?x=1&${named(shop)}&result=${result}`
-    })
+    const { paymentId, orderToken, answer } = await begin(shop)
+    const stripe = await shop.app.cards?.client?.()
+    const intent = await stripe?.paymentIntents.retrieve(paymentId)
+    expect(intent?.next_action?.redirect_to_url?.return_url).toBe(returnUrl)
+    const { status: code, headers } = await answer(outcome)
+    expect([code, headers.get('location')]).toEqual([
+      303,
+      expect.stringMatching(`^https://site.example/done\\?x=1&payment_intent=${paymentId}&.*#part$`)
+    ])
+    const [known, joined] = await Promise.all([read(shop, orderToken), read(shop, orderToken)])
+    expect([known.data.order.status, joined.data.order.status]).toEqual([status, status])
     expect([getOrder(shop.app.db, 1).status, count(shop, 'orders')]).toEqual([status, 1])
   })
 
-  it('is pending when the gateway does not answer, and when the buyer did not authenticate', async () => {
+  it('is pending while the buyer did not authenticate, and when the gateway does not answer', async () => {
     const shop = await shopFor()
-    shop.app.sandbox?.addFault({ target: 'webhook:*', fault: 'lost', times: -1 })
-    const { data } = await checkOut(shop.visitor(), byToken)
-    const { publicToken } = getOrder(shop.app.db, 1)
-    const early = await shop.visitor().fetch(`${shop.url}/checkout/return/${publicToken}?redirect_status=succeeded`)
-    expect(early.headers.get('location')).toBe(`https://front.example/done?${named(shop)}&result=pending`)
-    const silence = async () =>
-      void shop.app.sandbox?.addFault({ target: 'payment_intents.retrieve', fault: 'html', times: -1 })
-    expect((await answerBank(shop, data, 'approve', silence)).location).toBe(
-      `https://front.example/done?${named(shop)}&result=pending`
-    )
+    const { orderToken, answer } = await begin(shop)
+    expect((await read(shop, orderToken)).data.order.status).toBe('pending')
+    await answer('approve')
+    shop.app.sandbox?.addFault({ target: 'payment_intents.retrieve', fault: 'html', times: -1 })
+    expect((await read(shop, orderToken)).data.order.status).toBe('pending')
     expect(attemptsOf(shop.app.db, 1)[0]?.outcome).toBeNull()
+    shop.app.sandbox?.clearFaults()
+    expect((await read(shop, orderToken)).data.order.status).toBe('processing')
   })
 
   it('does not know the order of another token', async () => {

@@ -113,16 +113,6 @@ describe('a return from the gateway', () => {
     expect(await visit('return', { ...order, token: 'unknown' })).toEqual([404, null])
     expect(await visit('cancel', { ...order, token: 'unknown' })).toEqual([404, null])
   })
-
-  it('does not ask the gateway again past the limit of checkouts', async () => {
-    const order = await place()
-    const paid = await pay(order)
-    set(shop, { 'limits.checkout_ip': '1/3600' })
-    await visit('return', await place({ items: [mug] }).catch(() => order))
-    expect([303, await buyer.comeBack(paid)]).toEqual(thanks(order, 'pending'))
-    set(shop, { 'limits.checkout_ip': 'off' })
-    expect(await visit('return', order)).toEqual(thanks(order, 'success'))
-  })
 })
 
 describe('a return without a payment', () => {

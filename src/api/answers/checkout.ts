@@ -30,6 +30,11 @@ const handoff = z
       .string()
       .meta({ description: "The PaymentIntent's status, or not_required for a zero total.", example: 'succeeded' }),
     status: orderStatus.meta({ example: 'processing' }),
+    paymentId: z.string().exactOptional().meta({
+      description:
+        "The PaymentIntent's id, which Stripe adds to returnUrl as payment_intent. Missing for a zero total.",
+      example: 'pi_3MtwBwLkdIwHu7ix28a3tqPa'
+    }),
     redirectUrl: z.string().exactOptional().meta({
       description: 'Send the buyer there: the bank requires another step.',
       example: 'https://bank.example/3ds'

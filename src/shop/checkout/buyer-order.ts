@@ -12,7 +12,7 @@ import type { Page } from '../orders/view.ts'
 import { cancelUnpaidOrder } from '../payments/end-hold.ts'
 import { startDeadline, findGatewayOf } from '../payments/gateway.ts'
 import { listShipments } from '../shipments/find.ts'
-import { buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
+import { askGateway, buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 import type { BuyerStatus } from './buyer-status.ts'
 import { takePagePoint } from './limits.ts'
 import type { BuyerOrder, GuestOrder, GuestSubscription, OwnOrder, OwnOrders } from './shapes.ts'
@@ -30,7 +30,17 @@ import { endWithPeriod } from '../payments/buyer-subscription.ts'
 /** A buyer waits for the answer. If the gateway is slower, the order stays. */
 const longestWaitMs = 8_000
 
-/** The order of a token and what its buyer can do with it. @throws AppError NOT_FOUND */
+/**
+ * The order of a token and what its buyer can do with it. While its payment is undecided, the gateway is asked first.
+ *
+ * @throws AppError NOT_FOUND
+ */
+export async function readBuyerOrder(shop: ShopContext, orderToken: string, now: number): Promise<GuestOrder> {
+  await askGateway(shop, getOrderByPublicToken(shop.db, orderToken).id)
+  return getBuyerOrder(shop, orderToken, now)
+}
+
+/** The order of a token as the shop knows it. @throws AppError NOT_FOUND */
 export function getBuyerOrder(shop: ShopContext, orderToken: string, now: number): GuestOrder {
   const order = getOrderByPublicToken(shop.db, orderToken)
   return {

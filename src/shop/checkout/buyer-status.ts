@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../../platform/db/database.ts'
 import { historyOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
@@ -8,7 +9,7 @@ import { attemptsOf, openAttemptsOf } from '../payments/attempts.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
-import { tryTakePoint } from '../limits/points.ts'
+import { onceFor } from '../../platform/once-for.ts'
 import { startDeadline, findGatewayOf } from '../payments/gateway.ts'
 import { lookUp } from '../payments/gateway-state.ts'
 import { settleAttempt } from '../payments/settle.ts'
@@ -85,20 +86,59 @@ export function openPageOf(db: Db, orderId: number): AttemptRow | undefined {
   return isOpen(newest) && newest.kind === 'checkout_session' ? newest : undefined
 }
 
-/** A buyer waits for the redirect. If the gateway is slower, the result is pending. */
+/** A buyer waits for the answer. If the gateway is slower, the result is pending. */
 const longestWaitMs = 8_000
+/** The gateway is asked about one order at most this often. */
+const pauseMs = 1_000
+/** How many orders the gateway is asked about at a time, so that many clients cannot use up its own limit. */
+const mostQuestions = 8
+
+/** A question about an order; `next` is the one that the calls of the pause share. */
+type Question = { earliest: number; next?: Promise<void> }
+type Questions = { running: number; byOrder: Map<number, Question> }
+const questionsOf = onceFor<Db, Questions>(() => ({ running: 0, byOrder: new Map() }))
 
 /**
  * Asks the gateway for the payments of an order whose outcome is open, and stores its answer. The buyer who comes back may
- * be faster than the webhook, and the query of the return address proves nothing. A client that repeats its return is
- * not worth a call each time: past `checkout_ip`, and when the gateway does not answer in time, the order stays as the
- * shop knows it.
+ * be faster than the webhook, and the query of the return address proves nothing. Calls for one order share a question
+ * that begins after them, at most one each second. When the gateway does not answer in time, the order stays as the shop
+ * knows it.
  */
-export async function askGateway(shop: ShopContext, orderId: number, addressKey: string): Promise<void> {
-  const open = openAttemptsOf(shop.db, orderId).filter(({ objectId }) => objectId !== null)
-  if (open.length === 0 || !(await tryTakePoint(shop, { bucket: 'checkout_ip', key: addressKey }))) return
+export async function askGateway(shop: ShopContext, orderId: number): Promise<void> {
+  if (undecidedOf(shop.db, orderId).length === 0) return
+  const { byOrder } = questionsOf(shop.db)
+  const question = byOrder.get(orderId) ?? { earliest: 0 }
+  byOrder.set(orderId, question)
+  question.next ??= askLater(shop, orderId, question)
+  await question.next
+}
+
+async function askLater(shop: ShopContext, orderId: number, question: Question): Promise<void> {
+  const questions = questionsOf(shop.db)
+  // It waits in any case, so that the caller has stored this question before it begins.
+  await sleep(Math.max(0, question.earliest - performance.now()))
+  delete question.next
+  if (questions.running >= mostQuestions) return
+  questions.running += 1
+  try {
+    await settleUndecided(shop, orderId)
+  } finally {
+    questions.running -= 1
+    question.earliest = performance.now() + pauseMs
+    const forget = (): void => {
+      if (question.next === undefined && questions.byOrder.get(orderId) === question) questions.byOrder.delete(orderId)
+    }
+    setTimeout(forget, pauseMs).unref()
+  }
+}
+
+function undecidedOf(db: Db, orderId: number): AttemptRow[] {
+  return openAttemptsOf(db, orderId).filter(({ objectId }) => objectId !== null)
+}
+
+async function settleUndecided(shop: ShopContext, orderId: number): Promise<void> {
   const deadline = startDeadline(longestWaitMs)
-  for (const attempt of open) {
+  for (const attempt of undecidedOf(shop.db, orderId)) {
     const gateway = findGatewayOf(shop, attempt)
     if (gateway === undefined) continue
     try {

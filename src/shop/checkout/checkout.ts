@@ -21,7 +21,9 @@ import { linkOrder } from './idempotency.ts'
 import { assertOffered, offersChoice } from './payment-config.ts'
 import { assertSellable, paymentRefusals, saleRefusals } from './refusals.ts'
 import type { Claim } from './idempotency.ts'
+import { readWebAddress } from './input.ts'
 import type { CheckoutBody, CheckoutQuery } from './input.ts'
+import { withTemplate } from '../payments/gateway-page.ts'
 import { evaluateCodes, takeCheckoutPoint, runCardCheckout } from './limits.ts'
 import type { Evaluate } from './limits.ts'
 import { lacksAddress, toChosenShipping } from './shipping.ts'
@@ -214,10 +216,15 @@ export function orderFieldsOf(
     shippingAddress: addressOf(body.shippingAddress),
     vatId: vatIdOf(body),
     notes: body.notes ?? null,
-    returnUrl: body.returnUrl ?? null,
-    cancelUrl: body.cancelUrl ?? null,
+    returnUrl: storedUrl(body.returnUrl),
+    cancelUrl: storedUrl(body.cancelUrl),
     holdMinutes: setting(shop.db, 'checkout.holdMinutes')
   }
+}
+
+function storedUrl(text: string | undefined): string | null {
+  const url = text === undefined ? undefined : readWebAddress(text)
+  return url === undefined ? null : withTemplate(url)
 }
 
 function addressOf(sent: CheckoutBody['billingAddress']): NewOrder['billingAddress'] {

@@ -19,7 +19,7 @@ import { hmac } from '../../platform/crypto/secrets.ts'
 import { payUrl, statusUrl } from '../orders/view.ts'
 import type { OrderStatus } from '../orders/states.ts'
 import { isAtTheBank } from '../payments/gateway-state.ts'
-import { offerCheckoutPage, pageUrls } from '../payments/gateway-page.ts'
+import { offerCheckoutPage } from '../payments/gateway-page.ts'
 import { payByToken } from '../payments/token-handoff.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { Holder } from '../orders/holds.ts'
@@ -175,6 +175,7 @@ export type HandoffResult = OrderLink & {
   provider: 'stripe'
   paymentStatus: string
   status: OrderStatus
+  paymentId?: string
   redirectUrl?: string
 }
 
@@ -216,18 +217,18 @@ async function handOff(
   const handoff = { mode: modeOf(shop), strategy: 'token_handoff', provider: 'stripe' } as const
   const common = { orderId: order.id, ...linkOf(shop, order), ...handoff }
   if (attempt === null || order.paidAt !== null || attempt.outcome === 'paid') {
-    return { ...common, paymentStatus: attempt?.gatewayStatus ?? 'not_required', status: order.status }
+    const paymentStatus = attempt?.gatewayStatus ?? 'not_required'
+    return { ...common, ...paymentIdOf(attempt?.objectId), paymentStatus, status: order.status }
   }
-  const { paymentToken } = body
-  if (paymentToken === undefined || order.returnUrl === null)
+  const { paymentToken, returnUrl } = body
+  if (paymentToken === undefined || returnUrl === undefined)
     throw new Error('token_handoff requires paymentToken and returnUrl')
-  // The bank sends the buyer to the shop first, which asks the gateway for the result before it redirects to the site.
-  const { successUrl: returnUrl } = pageUrls(shop, order)
   try {
     const state = await payByToken(shop, attempt, { paymentToken, returnUrl })
     const { status } = getOrder(shop.db, order.id)
     return {
       ...common,
+      ...paymentIdOf(state.objectId),
       paymentStatus: state.status,
       status,
       ...(state.redirectUrl === null ? {} : { redirectUrl: state.redirectUrl })
@@ -238,6 +239,10 @@ async function handOff(
     }
     throw error
   }
+}
+
+function paymentIdOf(id: string | null | undefined): { paymentId?: string } {
+  return typeof id === 'string' ? { paymentId: id } : {}
 }
 
 function modeOf(shop: ShopContext): 'test' | 'live' {

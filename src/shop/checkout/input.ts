@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { codePoints, compareKey } from '../../platform/text.ts'
 import { emailField, lineField } from '../accounts/fields.ts'
 import { strategyNames, takesToken } from '../orders/strategies.ts'
-import { withTemplate } from '../payments/gateway-page.ts'
 import { isCountry, countryName } from '../../platform/postal/countries.ts'
 import { postalFormat, readPostcode } from '../../platform/postal/format.ts'
 import type { PostalField, PostalFormat } from '../../platform/postal/format.ts'
@@ -111,12 +110,11 @@ const address = withAliases(
 
 const couponCode = atMost(64).transform((code) => code.trim())
 
-const webAddress = atMost(2048).transform((text, context): string => {
-  const url = readWebAddress(text)
-  if (url !== undefined) return withTemplate(url)
-  context.addIssue('Must be an http or https address without a user name.')
-  return z.NEVER
-})
+/** The text as sent, which the gateway gets as `return_url`. An order stores the URL's own spelling (`readWebAddress`). */
+const webAddress = atMost(2048).refine(
+  (text) => readWebAddress(text) !== undefined,
+  'Must be an http or https address without a user name.'
+)
 
 // Control characters could run commands in the terminal of an operator who reads the notes.
 const notes = atMost(2000).refine((text) => !/[^\P{Cc}\t\n\r]/u.test(text), 'Must not contain control characters.')

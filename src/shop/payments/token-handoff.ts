@@ -15,7 +15,7 @@ import { settleAttempt, failAttempt } from './settle.ts'
 import type { Deadline, GatewayFailure, GatewayStep } from './gateway.ts'
 import { isObject } from '../../platform/typed.ts'
 
-/** The payment token from the site, and the shop's address to which the bank returns the buyer. */
+/** The payment token from the site, and its address to which the bank returns the buyer, exactly as sent. */
 export type Handoff = { paymentToken: string; returnUrl: string }
 
 /**

@@ -30,6 +30,7 @@ describe('a card that is accepted', () => {
       mode: 'test',
       strategy: 'token_handoff',
       provider: 'stripe',
+      paymentId: expect.stringMatching(/^pi_/),
       paymentStatus: 'succeeded',
       status: 'processing'
     })
@@ -51,9 +52,7 @@ describe('a card that is accepted', () => {
     await till.handOff('pm_card_authenticationRequired')
     const { order, attempt } = till.ofNewest()
     const intent = await till.stripe.paymentIntents.retrieve(attempt.objectId ?? '')
-    expect(intent.next_action?.redirect_to_url?.return_url).toBe(
-      `${till.shop.app.publicUrl()}/checkout/return/${order.publicToken}`
-    )
+    expect(intent.next_action?.redirect_to_url?.return_url).toBe(order.returnUrl)
     expect(intent.metadata).toEqual(metadataOf(till.shop.app, attempt))
   })
 })
@@ -87,7 +86,7 @@ describe('a payment that must be authenticated at the bank', () => {
     const { id, page } = await begin()
     const back = await till.shop.visitor().form(page, { outcome: 'approve' })
     expect(back.status).toBe(303)
-    expect(back.headers.get('location')).toContain(`/checkout/return/${till.order(id).publicToken}`)
+    expect(back.headers.get('location')).toContain(`${till.order(id).returnUrl}?payment_intent=pi_`)
     expect(till.order(id).status).toBe('processing')
     expect(chargesOf(id)).toHaveLength(1)
   })

@@ -9,8 +9,8 @@ import { money } from '@/lib/money'
 
 type Known = { order: BuyerOrder; canPay: boolean; payUrl: string | null }
 
-/** The order by its token. The query of the address could be changed, so it does not say whether the order is paid. */
-export function Order({ token }: { token: string }) {
+/** The order that the buyer comes back from. Its token is taken out of the page's address. */
+export function Order() {
   const [known, setKnown] = useState<Known>()
   const [error, setError] = useState('')
 
@@ -18,11 +18,11 @@ export function Order({ token }: { token: string }) {
     let timer: ReturnType<typeof setTimeout> | undefined
     async function load(waitMs: number) {
       try {
-        const answer = await shop.orders.byToken(token)
+        const answer = await shop.payments.finish(location)
         setKnown(answer)
-        const { order, canPay } = answer
+        const { order, canPay, orderToken } = answer
         const isOpen = order.status === 'pending'
-        if (!isOpen && order.status !== 'failed' && order.status !== 'cancelled') emptyIfPlaced(token)
+        if (!isOpen && order.status !== 'failed' && order.status !== 'cancelled') emptyIfPlaced(orderToken)
         // The bank has not answered yet.
         if (isOpen && !canPay) timer = setTimeout(() => load(Math.min(waitMs * 2, 30_000)), waitMs)
       } catch (cause) {
@@ -31,7 +31,7 @@ export function Order({ token }: { token: string }) {
     }
     void load(2_000)
     return () => clearTimeout(timer)
-  }, [token])
+  }, [])
 
   if (error) return <h1>{error}</h1>
   if (known === undefined) return <h1>One moment …</h1>

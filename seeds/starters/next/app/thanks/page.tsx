@@ -1,10 +1,9 @@
 import type { Metadata } from 'next'
 import { Order } from './order'
 
-export const metadata: Metadata = { title: 'Your order', robots: { index: false } }
+export const metadata: Metadata = { title: 'Your order', robots: { index: false }, referrer: 'no-referrer' }
 
 /** Where buyers come back to from the payment page. */
-export default async function ThanksPage({ searchParams }: { searchParams: Promise<{ orderToken?: string }> }) {
-  const { orderToken = '' } = await searchParams
-  return <Order token={orderToken} />
+export default function ThanksPage() {
+  return <Order />
 }
