@@ -115,11 +115,15 @@ export function openAttempts(db: Db): AttemptRow[] {
   return open(db).all()
 }
 
-/** Changes columns of an attempt, and its time of change. */
+/** What only an open attempt needs: a quarter of its row. */
+const ofOpenAttempt = { createKey: '', confirmKey: '', url: null } as const
+
+/** Changes columns of an attempt, and its time of change. One that gets an outcome loses its keys and its page. */
 export function updateAttempt(tx: Tx, id: number, change: Partial<AttemptRow>, now: number): void {
+  const isOver = (change.outcome ?? null) !== null
   tx.orm
     .update(paymentAttempts)
-    .set({ ...change, updatedAt: now })
+    .set({ ...change, ...(isOver ? ofOpenAttempt : {}), updatedAt: now })
     .where(eq(paymentAttempts.id, id))
     .run()
 }

@@ -22,6 +22,7 @@ export const paymentAttempts = sqliteTable(
     kind: text('kind', { enum: ['checkout_session', 'payment_intent', 'invoice', 'manual', 'none'] }).notNull(),
     /** Random. The gateway's metadata carries it, which proves that an object belongs to this attempt. */
     token: notPersonal(text('token').notNull()),
+    /** The idempotency keys at the gateway; empty after the outcome, as the page is. */
     createKey: notPersonal(text('create_key').notNull()),
     confirmKey: notPersonal(text('confirm_key').notNull()),
     amountMinor: minor('amount_minor').notNull(),

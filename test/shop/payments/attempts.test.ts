@@ -44,6 +44,18 @@ describe('a payment attempt', () => {
     expect(new Set(secrets).size).toBe(6)
   })
 
+  it('loses its keys and its page with its outcome, and nothing else', () => {
+    const books = openBooks()
+    const { id } = books.attempt(books.place(), 'checkout_session')
+    const known = { objectId: 'cs_1', paymentIntentId: 'pi_1', url: 'https://pay.example', discountCouponId: 'coupon' }
+    write(books.db, (tx) => updateAttempt(tx, id, known, noon))
+    const open = getAttempt(books.db, id)
+    expect(open).toMatchObject(known)
+    write(books.db, (tx) => updateAttempt(tx, id, { outcome: 'paid', settledAt: later }, later))
+    const over = { outcome: 'paid', settledAt: later, updatedAt: later, createKey: '', confirmKey: '', url: null }
+    expect(getAttempt(books.db, id)).toEqual({ ...open, ...over })
+  })
+
   it('is found by its token, its object, its PaymentIntent or its order, newest first', () => {
     const books = openBooks()
     const order = books.place()

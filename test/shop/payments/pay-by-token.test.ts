@@ -72,7 +72,8 @@ describe('the intent of an order', () => {
       const first = await pay(attempt, token)
       expect(await pay(attempt, token)).toMatchObject({ verdict: 'paid', objectId: first.objectId })
       // As a crash between the charge and its answer leaves it.
-      set(attempt, { objectId: null, paymentIntentId: null, outcome: null })
+      const { createKey, confirmKey } = attempt
+      set(attempt, { objectId: null, paymentIntentId: null, outcome: null, createKey, confirmKey })
       const { sqlite } = till.shop.app.db
       sqlite.prepare("UPDATE orders SET status = 'pending', paid_at = NULL WHERE id = ?").run(attempt.orderId)
       expect(await pay(attempt, token)).toMatchObject({ verdict: 'paid', objectId: first.objectId })
