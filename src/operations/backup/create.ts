@@ -49,7 +49,7 @@ export async function createBackup({ db, dataDir, kind, now, testCopy, onStep }:
     finishCopy(draft, now, readSecret(dataDir))
     syncToDisk(draft)
     onStep?.('verifying the copy')
-    const { bytes, additions } = inspectBackup(draft)
+    const { bytes, additions } = inspectBackup(draft, { isMeasured: true })
     await testCopy?.(draft)
     return {
       file: publish(draft, join(folder, backupName(kind, now))),

@@ -76,11 +76,10 @@ function digestRows(sqlite: Database.Database, name: string, update: (text: stri
   const rows = sqlite
     .prepare(`SELECT * FROM "${name.replaceAll('"', '""')}"`)
     .raw()
-    .safeIntegers()
     .iterate()
   for (const row of rows) {
     count += 1
-    batch += `${JSON.stringify(row, exactly)}\n`
+    batch += `${JSON.stringify(row)}\n`
     if (batch.length > 65_536) {
       update(batch)
       batch = ''
@@ -88,10 +87,6 @@ function digestRows(sqlite: Database.Database, name: string, update: (text: stri
   }
   update(batch)
   return count
-}
-
-function exactly(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? `${value}n` : value
 }
 
 /** Leaves out virtual tables: they store their content in ordinary tables. */

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { Cron } from 'croner'
 import type { App } from '../../app.ts'
@@ -101,6 +102,14 @@ async function makeDueBackup(app: App, cron: Cron | undefined, onStart: (child: 
   if (cron !== undefined && isBackupDue(app, cron)) await makeBackup(app, onStart)
 }
 
+function tryToLower(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW)
+  } catch {
+    // The process has ended, or the system does not allow it.
+  }
+}
+
 async function makeBackup(app: App, onStart: (child: ChildProcess) => void): Promise<void> {
   const args = ['backup', 'create', '--scheduled', '--json', '--data-dir', app.config.dataDir]
   const child = spawn(process.execPath, [join(packageRoot, 'bin', 'shopstead.js'), ...args], {
@@ -108,6 +117,8 @@ async function makeBackup(app: App, onStart: (child: ChildProcess) => void): Pro
     env: childEnvironment(app.config)
   })
   onStart(child)
+  // Reading and verifying takes a core for 17 s per gigabyte. Requests come first.
+  if (child.pid !== undefined) tryToLower(child.pid)
   let answer = ''
   // When the process has no free file descriptor, the spawn fails and stdout does not exist.
   child.once('spawn', () => child.stdout.setEncoding('utf8').on('data', (text: string) => void (answer += text)))
