@@ -15,6 +15,8 @@ import { isDamage } from './platform/db/storage-errors.ts'
 import { openRateLimiter } from './platform/limits.ts'
 import { createLogger, describeError } from './platform/log.ts'
 import type { Logger } from './platform/log.ts'
+import { shopIdOf } from './platform/db/database-id.ts'
+import { missingDatabase, requireSameShop } from './platform/shop-id.ts'
 import { createStripeClient, stripeApiVersion } from './platform/stripe-client.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
@@ -52,8 +54,8 @@ export type Overrides = {
 /**
  * Opens the shop in its data folder, which it creates if it is missing.
  *
- * @param options.database `create` creates a missing database (migrate, dev); `migrated` rejects one that is missing,
- *   outdated or too new, and names the command to run; `any` accepts every existing database (health); `readonly` too,
+ * @param options.database `create` creates a missing database (init, dev); `migrated` rejects one that is missing,
+ *   outdated, too new or of another shop, and names the command to run; `any` accepts every existing database (health); `readonly` too,
  *   and SQLite refuses every write to it.
  * @throws AppError CONFIG_INVALID for a folder that cannot be written, CONFLICT for a database that is missing, outdated
  *   or too new, DEPENDENCY_UNAVAILABLE for one that does not open
@@ -157,7 +159,7 @@ function prepareFolder(dataDir: string): void {
 function openShopDatabase(config: Config, expectation: Expectation, lockTimeoutMs: number | undefined): Db {
   const file = databaseFile(config)
   if (expectation !== 'create' && !existsSync(file)) {
-    throw new AppError('CONFLICT', `The database ${file} does not exist: run "shopstead migrate" first.`)
+    throw missingDatabase(config, file)
   }
   const inode = statSync(file, { throwIfNoEntry: false })?.ino
   const db = openReadable(file, { lockTimeoutMs, readonly: expectation === 'readonly' })
@@ -166,6 +168,8 @@ function openShopDatabase(config: Config, expectation: Expectation, lockTimeoutM
     if (inode !== undefined && statSync(file).ino !== inode)
       throw new AppError('CONFLICT', 'A restore has just replaced the database: try again.')
     if (expectation === 'migrated') assertMigrated(db)
+    if (expectation === 'migrated' || expectation === 'readonly')
+      requireSameShop(config, shopIdOf(db), `The database ${file}`)
     return db
   } catch (error) {
     db.sqlite.close()

@@ -1,4 +1,5 @@
 import type { App } from './app.ts'
+import { watchDatabaseFile } from './operations/file-watch.ts'
 import { instanceHeader, instanceOf } from './operations/instance.ts'
 import { startJobs } from './operations/jobs.ts'
 import type { Jobs } from './operations/jobs.ts'
@@ -25,6 +26,8 @@ export type RunningServer = {
   /** Its address, such as http://127.0.0.1:3000. */
   url: string
   port: number
+  /** Resolves when another file has taken the place of the open database; the server refuses every request from then on. */
+  readonly databaseReplaced: Promise<void>
   /** Stops accepting requests, finishes the running ones and stops the jobs. The App stays open. */
   stop(): Promise<void>
 }
@@ -53,7 +56,9 @@ export async function startServer(
   if (sandbox !== null) h3.all('/sandbox/**', ({ req }) => answerOrNotFound(sandbox.pages(req)))
   const trusted = parseTrustedProxies(app.config.trustedProxies)
   const watch = watchForwarding(app.config.dataDir, trusted, app.clock.now, app.log)
+  const fileWatch = watchDatabaseFile(app)
   const handle = (request: Request): Response | Promise<Response> => {
+    if (fileWatch.isReplaced()) return new Response('the database was replaced\n', { status: 503 })
     watch(request)
     return h3.fetch(request)
   }
@@ -70,6 +75,7 @@ export async function startServer(
     await jobs?.stop()
     await checkpoints?.stop()
     watchdog?.stop()
+    fileWatch.stop()
     await metrics?.stop()
     lock.release()
   }
@@ -82,7 +88,7 @@ export async function startServer(
     watchdog = startWatchdog(app.log)
     checkpoints = startCheckpoints(app.db, app.log)
     jobs = startJobs(app, openSince)
-    return { url: listener.url, port: listener.port, stop }
+    return { url: listener.url, port: listener.port, databaseReplaced: fileWatch.replaced, stop }
   } catch (error) {
     // An open port or timer would keep the process alive.
     await stop()

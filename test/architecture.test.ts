@@ -53,6 +53,7 @@ const rawSql: Readonly<Record<string, readonly string[]>> = {
     'operations/replica/follow.ts',
     'operations/replica/restore.ts',
     'platform/db/checkpoints.ts',
+    'platform/db/database-id.ts',
     'platform/db/database.ts',
     'platform/db/migrate.ts',
     'platform/db/old-content.ts',

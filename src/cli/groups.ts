@@ -21,6 +21,12 @@ export const groups: readonly Group[] = [
   { name: 'dev', use: 'site', about: 'run a seeded shop for development', load: () => import('./site/dev.ts') },
   { name: 'serve', use: 'service', about: 'run the production server', load: () => import('./running/serve.ts') },
   {
+    name: 'init',
+    use: 'service',
+    about: 'begin a new shop',
+    load: async () => ({ define: (await import('./running/migrate.ts')).defineInit })
+  },
+  {
     name: 'migrate',
     use: 'service',
     about: 'bring the database up to date',

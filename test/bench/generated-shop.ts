@@ -45,7 +45,7 @@ const dayMs = 86_400_000
 /** Creates a data folder with packed commands and fills its database with SQL. Takes a minute for the size `grown`. */
 export async function generateShop(packed: Packed, size: Size): Promise<GeneratedShop> {
   const dataDir = temporaryFolder('bench')
-  await command(packed, dataDir, 'migrate')
+  await command(packed, dataDir, 'init')
   // Too high to refuse a request, but the limits are still checked.
   for (const bucket of ['checkout_ip', 'login_ip', 'login_account'])
     await command(packed, dataDir, 'settings', 'set', `limits.${bucket}`, '100000000/60')

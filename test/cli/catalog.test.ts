@@ -17,7 +17,7 @@ function fileOf(content: unknown): string {
   return file
 }
 
-beforeAll(() => run('migrate'))
+beforeAll(() => run('init'))
 
 test('offers are imported after a dry run, shown, hidden and exported', async () => {
   const file = fileOf({

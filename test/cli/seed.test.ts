@@ -18,7 +18,7 @@ function fileOf(name: string, content: unknown): string {
   return file
 }
 
-beforeAll(() => shopstead(join(folder, 'data'), ['migrate']))
+beforeAll(() => shopstead(join(folder, 'data'), ['init']))
 
 describe('shopstead seed', () => {
   it('requires a file, --demo or --orders', async () => {

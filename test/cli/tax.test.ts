@@ -9,7 +9,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const dataDir = join(folder, 'data')
 const run = (...args: string[]) => shopstead(dataDir, [...args, '--json'])
 
-beforeAll(() => run('migrate'))
+beforeAll(() => run('init'))
 
 test('tax rates are set, listed and removed', async () => {
   expect(await run('tax', 'list')).toMatchObject({ code: 0, json: { rates: [] } })

@@ -90,10 +90,9 @@ describe('a failed migration leaves the database as it was', () => {
 const moveAway = 'this version cannot migrate it: move the data folder away'
 
 describe('shopstead migrate', () => {
-  it('makes no backup of a database that is empty or up to date', async () => {
+  it('makes no backup of a database that is up to date', async () => {
     const dataDir = temporaryFolder()
-    const tags = journal().map(({ tag }) => tag)
-    expect((await shopstead(dataDir, ['migrate', '--json'])).json).toMatchObject({ applied: tags, snapshot: null })
+    expect((await shopstead(dataDir, ['init', '--json'])).code).toBe(0)
     expect((await shopstead(dataDir, ['migrate', '--json'])).json).toMatchObject({ applied: [], snapshot: null })
     expect(existsSync(join(dataDir, 'backups'))).toBe(false)
   })

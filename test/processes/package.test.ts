@@ -219,6 +219,7 @@ export const skus = async (body: string, headers: Headers) => {
 
 describe('the installed package', () => {
   it('sells a product to a guest, starting from an empty folder', async () => {
+    expect(shopstead('init')).toMatchObject({ shopId: expect.stringMatching(/^[0-9a-f]{16}$/) })
     expect(shopstead('migrate')).toMatchObject({ pending: [] })
     expect(shopstead('seed', '--demo')).toMatchObject({ created: { orders: 95 } })
     expect(existsSync(join(home, 'data', 'shopstead.db'))).toBe(true)

@@ -59,7 +59,7 @@ class ClockedShop {
       catalog,
       JSON.stringify({ products: [product], coupons: [{ code: 'ONCE', percent: 10, maxUses: 1 }] })
     )
-    for (const args of [['migrate'], ['seed', catalog], ['settings', 'set', 'limits.login_account', '3/900']]) {
+    for (const args of [['init'], ['seed', catalog], ['settings', 'set', 'limits.login_account', '3/900']]) {
       const { exitCode, stderr } = await this.run(...args)
       if (exitCode !== 0) throw new Error(`shopstead ${args.join(' ')}: ${stderr}`)
     }

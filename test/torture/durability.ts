@@ -57,7 +57,7 @@ function assertTraceable(): void {
 
 /** Verifies that the first command syncs the secret key's content and its directory entry before it ends. */
 async function verifyFirstStart(trial: Trial, dataDir: string, trace: string): Promise<void> {
-  const { exitCode, stderr } = await runPacked(trial.packed, { dataDir, wrapper: straceOptions(trace) }, 'migrate')
+  const { exitCode, stderr } = await runPacked(trial.packed, { dataDir, wrapper: straceOptions(trace) }, 'init')
   if (exitCode !== 0) throw new Error(`shopstead migrate: ${stderr}`)
   await waitForTrace(trace)
   const synced: string[] = []

@@ -11,7 +11,7 @@ export async function openShop(packed: Packed, dataDir: string, products: readon
   const catalog = join(packed.folder, 'catalog.json')
   writeFileSync(catalog, JSON.stringify({ products }))
   const limits = buckets.map((bucket) => ['settings', 'set', `limits.${bucket}`, 'off'])
-  for (const words of [['migrate'], ['seed', catalog], ...limits, ...commandsWithoutHoldLimits]) {
+  for (const words of [['init'], ['seed', catalog], ...limits, ...commandsWithoutHoldLimits]) {
     const { exitCode, stderr } = await runPacked(packed, { dataDir }, ...words)
     if (exitCode !== 0) throw new Error(`shopstead ${words.join(' ')}: ${stderr}`)
   }

@@ -79,7 +79,7 @@ async function prepare({ packed }: Trial, dataDir: string, hook: string): Promis
   writeFileSync(file, JSON.stringify({ products }))
   const limits = ['register_ip', 'checkout_ip', 'checkout_decline']
   for (const args of [
-    ['migrate'],
+    ['init'],
     ['seed', file],
     ['webhooks', 'add', hook],
     ...limits.map((bucket) => ['settings', 'set', `limits.${bucket}`, 'off']),

@@ -83,7 +83,7 @@ async function putBack(work: FileWork<{ yes?: boolean }>, file: string): Promise
   const { restore } = await import('../../operations/backup/backups.ts')
   await confirmOrRefuse(terminal, `Replace the database in ${config.dataDir} with this backup?`, options)
   const progress = showProgress(work)
-  const done = await restore(config, resolve(file), now, progress.step).finally(progress.done)
+  const done = await restore(config, { file: resolve(file) }, now, progress.step).finally(progress.done)
   return {
     json: { ...done, restored: true, createdAt: toIso(done.createdAt) },
     human: [

@@ -8,18 +8,35 @@ export function define(program: ShopCommand): void {
   const command = addCommand(
     program,
     'migrate',
-    'create the database or bring it up to date; a database with data is backed up first',
+    'bring the database up to date; a database with data is backed up first',
     'migrate --status'
   ).option('--status', 'only show which migrations are applied and pending')
   runsOnFiles(command, (work: FileWork<{ status?: boolean }>) => (work.options.status ? tell(work) : migrate(work)))
 }
 
+export function defineInit(program: ShopCommand): void {
+  const about = 'begin a new shop: create its database in an empty data folder'
+  runsOnFiles(addCommand(program, 'init', about, 'init --data-dir /var/lib/shopstead'), init)
+}
+
+async function init({ config, terminal }: FileWork<object>): Promise<Answer> {
+  const { initShop } = await import('../../operations/init-shop.ts')
+  const shopId = await initShop(config, () => openApp(terminal, config, 'create'))
+  return {
+    json: { shopId, dataDir: config.dataDir },
+    human: [
+      `The shop ${shopId} begins in ${config.dataDir}.`,
+      `Set SHOPSTEAD_SHOP_ID=${shopId} for the server ("shopstead systemd" does so): it then refuses every other database.`
+    ]
+  }
+}
+
 async function migrate(work: FileWork<object>): Promise<Answer> {
   const { migrateShop } = await import('../../operations/backup/backups.ts')
-  const app = await openApp(work.terminal, work.config, 'create')
+  const app = await openApp(work.terminal, work.config, 'any')
   const progress = showProgress(work)
   try {
-    const { version, applied, pending, snapshot } = await migrateShop(app, progress.step)
+    const { version, applied, pending, snapshot } = await migrateShop(app, { onStep: progress.step })
     progress.done()
     return {
       json: { version, applied, pending, snapshot },

@@ -88,18 +88,22 @@ export function defineReplicate(program: ShopCommand): void {
     'replicate --to s3://bucket/shop > /etc/shopstead/litestream.yml'
   )
     .option('--to <address>', `${replicaRule} (default: SHOPSTEAD_REPLICA)`)
-    .option('--check', 'print no configuration, and fail when another machine has continued the replica')
+    .option(
+      '--check',
+      'print no configuration, and fail when the replica is of another shop or another machine has continued it'
+    )
   runsOnFiles(command, print)
 }
 
 async function print({ config, options }: FileWork<{ to?: string; check?: boolean }>): Promise<Answer> {
   const replica = replicaOf(config, options.to, '--to')
   if (options.check) {
-    const { requireNewestMachine } = await import('../../operations/replica/other-machine.ts')
+    const { requireNewestMachine, requireSameReplica } = await import('../../operations/replica/other-machine.ts')
+    await requireSameReplica(config, replica)
     await requireNewestMachine(config, replica)
     return {
       json: { mayReplicate: true },
-      human: 'This machine may replicate: no other machine has continued the shop.'
+      human: 'This machine may replicate: the replica is its own, and no other machine has continued the shop.'
     }
   }
   const { litestreamConfig } = await import('../../operations/replica/litestream.ts')

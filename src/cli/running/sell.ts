@@ -1,3 +1,4 @@
+import { databaseFile } from '../../app.ts'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import { refuseOldMachine } from '../../operations/replica/other-machine.ts'
@@ -106,6 +107,7 @@ type Successor = {
 /**
  * Serves until the process receives a signal to stop, then finishes the open requests.
  *
+ * @throws AppError CONFLICT when the database file was replaced
  * @param announce called when the server listens
  */
 export async function serveUntilStopped(
@@ -117,7 +119,14 @@ export async function serveUntilStopped(
   const stopped = successor?.stopped ?? terminal.untilStopped()
   const server = await startServer(app, successor?.listen)
   announce(server)
-  await stopped
-  operatorLog(app, terminal).info('Stopping after the open requests have finished.')
+  const replaced = await Promise.race([stopped.then(() => false), server.databaseReplaced.then(() => true)])
+  if (!replaced) operatorLog(app, terminal).info('Stopping after the open requests have finished.')
   await server.stop()
+  if (!replaced) return
+  const file = databaseFile(app.config)
+  throw new AppError(
+    'CONFLICT',
+    `The database ${file} is no longer the file that the server has open: it was replaced, or its disk was unmounted. ` +
+      'The server stops, so that no order is lost. Mount the disk of the shop and start it again.'
+  )
 }

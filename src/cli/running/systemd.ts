@@ -4,6 +4,7 @@ import type { ShopCommand, FileWork } from '../run.ts'
 import { AppError } from '../../errors.ts'
 import { findLitestream } from '../../operations/replica/litestream.ts'
 import type { Config } from '../../platform/config/config.ts'
+import { shopIdOfFolder } from '../../platform/shop-id.ts'
 import { packageRoot } from '../../platform/package-root.ts'
 import type { Answer } from '../terminal/output.ts'
 import { addCommand, runsOnFiles } from '../run.ts'
@@ -34,6 +35,7 @@ function print({ config, options }: FileWork<Options>): Answer {
     node: realpathSync(process.execPath),
     program: join(packageRoot, 'bin', 'shopstead.js'),
     envFile: plainPath(options.environment),
+    shopId: shopIdOfFolder(config.dataDir),
     readOnly: options.readOnly ?? false,
     ...(options.user === undefined ? {} : { as: { user: plainName(options.user), dataDir: plainPath(config.dataDir) } })
   }
@@ -48,6 +50,8 @@ type Facts = {
   node: string
   program: string
   envFile: string
+  /** The id of the shop in the data folder; null before there is one. */
+  shopId: string | null
   readOnly: boolean
   as?: { user: string; dataDir: string }
 }
@@ -65,7 +69,7 @@ const semiSpaceMegabytes = 16
  * pause does not grow (RestartSteps), because systemd counts every restart in the life of the service. MemoryMax ends a
  * server that uses too much memory before the machine swaps or ends another program; systemd then starts it again.
  */
-function serverUnit({ node, program, envFile, readOnly, as }: Facts): string {
+function serverUnit({ node, program, envFile, shopId, readOnly, as }: Facts): string {
   const dataDir = dataDirOf(as)
   return toUnit({
     about: ['Description=Shopstead', 'Documentation=https://www.npmjs.com/package/shopstead'],
@@ -73,6 +77,7 @@ function serverUnit({ node, program, envFile, readOnly, as }: Facts): string {
       ...(as === undefined ? dynamicUser : ownUser(as)),
       'Environment=SHOPSTEAD_ENV=production',
       `Environment=SHOPSTEAD_DATA_DIR=${dataDir}`,
+      ...(shopId === null ? [] : [`Environment=SHOPSTEAD_SHOP_ID=${shopId}`]),
       `EnvironmentFile=-${envFile}`,
       // A machine that follows has no database to migrate, and migrates itself once it was promoted.
       ...(readOnly ? [] : [`ExecStartPre=${node} ${program} migrate`]),
@@ -96,7 +101,7 @@ function serverUnit({ node, program, envFile, readOnly, as }: Facts): string {
  *
  * ExecStartPre keeps an old machine that comes back from writing to the replica, also while the replica does not answer.
  */
-function replicaUnit(configuration: string, config: Config, { node, program, envFile, as }: Facts): string {
+function replicaUnit(configuration: string, config: Config, { node, program, envFile, shopId, as }: Facts): string {
   const { replica } = config
   const litestream = findLitestream(config) ?? '/usr/bin/litestream'
   const folder = replica?.type === 'file' ? [`ReadWritePaths=${replica.path}`] : []
@@ -107,6 +112,7 @@ function replicaUnit(configuration: string, config: Config, { node, program, env
       ...folder,
       'Environment=SHOPSTEAD_ENV=production',
       `Environment=SHOPSTEAD_DATA_DIR=${dataDirOf(as)}`,
+      ...(shopId === null ? [] : [`Environment=SHOPSTEAD_SHOP_ID=${shopId}`]),
       `EnvironmentFile=-${envFile}`,
       `ExecStartPre=${node} ${program} replicate --check`,
       `ExecStart=${litestream} replicate -config ${configuration}`,

@@ -35,7 +35,7 @@ export function define(program: ShopCommand): void {
 async function prepare(app: App): Promise<void> {
   const { migrateShop } = await import('../../operations/backup/backups.ts')
   const { isEmptyShop, seedDemo } = await import('../../operations/seeding/demo.ts')
-  await migrateShop(app)
+  await migrateShop(app, { begins: true })
   const { fetchImages } = await import('../../shop/catalog/images/fetch-images.ts')
   if (!isEmptyShop(app.db)) return
   await seedDemo(app, app.clock.now())

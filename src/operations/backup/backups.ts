@@ -1,15 +1,17 @@
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { createApp } from '../../app.ts'
+import { createApp, databaseFile } from '../../app.ts'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import type { Config } from '../../platform/config/config.ts'
-import { hasRows, migrateDatabase, migrationStatus } from '../../platform/db/migrate.ts'
+import { assertOwnMigrations, hasRows, migrateDatabase, migrationStatus } from '../../platform/db/migrate.ts'
 import type { MigrationStatus } from '../../platform/db/migrate.ts'
 import { unfinishedPath } from '../../platform/files.ts'
 import { describeError } from '../../platform/log.ts'
 import { takeLock } from '../../platform/process-lock.ts'
+import { shopIdOf, shopIdOfFile } from '../../platform/db/database-id.ts'
+import { markFolder, requireSameShop, missingDatabase } from '../../platform/shop-id.ts'
 import { listOffers } from '../../shop/catalog/offers.ts'
 import { isModuleOn, listSettings, setting } from '../../shop/settings/settings.ts'
 import { lockServer } from '../server-lock.ts'
@@ -63,9 +65,24 @@ function copyShop(app: App, kind: BackupKind, onStep?: OnStep): Promise<Inspecte
  * go back after a migration that succeeded; a migration that fails rolls back by itself. No server runs meanwhile: an
  * older one would use tables that are no longer the same.
  *
- * @throws AppError CONFLICT while a server runs, when another program migrated the database, or a migration fails
+ * @param options.begins fills an empty database with the tables of a new shop
+ * @throws AppError CONFLICT for an empty database and one of another shop, while a server runs, when another program migrated the database, or a migration fails
  */
-export async function migrateShop(app: App, onStep?: OnStep): Promise<MigrationStatus & { snapshot: string | null }> {
+export async function migrateShop(
+  app: App,
+  { begins = false, onStep }: { begins?: boolean; onStep?: OnStep } = {}
+): Promise<MigrationStatus & { snapshot: string | null }> {
+  const { config, db } = app
+  assertOwnMigrations(migrationStatus(db))
+  const id = shopIdOf(db)
+  if (!begins || id !== null) requireSameShop(config, id, `The database ${databaseFile(config)}`)
+  if (!begins && id === null) throw missingDatabase(config, databaseFile(config))
+  const migrated = await applyMigrations(app, onStep)
+  markFolder(config.dataDir, shopIdOf(db) ?? '')
+  return migrated
+}
+
+async function applyMigrations(app: App, onStep?: OnStep): Promise<MigrationStatus & { snapshot: string | null }> {
   if (migrationStatus(app.db).pending.length === 0) return { ...migrateDatabase(app.db), snapshot: null }
   const lock = lockServer(app.config.dataDir)
   try {
@@ -107,15 +124,32 @@ export function verifyBackup(config: Config, file: string, onStep?: OnStep): Ver
   return { ...info, counts: manifest.counts }
 }
 
-/** Replaces the shop's database with a backup that opens in this version of Shopstead; see `restoreBackup`. */
-export function restore(config: Config, file: string, now: number, onStep?: OnStep): Promise<Restored> {
-  return restoreBackup({
+/**
+ * Replaces the shop's database with a backup that opens in this version of Shopstead; see `restoreBackup`.
+ *
+ * @throws AppError CONFLICT also for a backup of another shop
+ */
+export async function restore(
+  config: Config,
+  { file, what = `The backup ${file}` }: { file: string; what?: string },
+  now: number,
+  onStep?: OnStep
+): Promise<Restored> {
+  const { dataDir } = config
+  let id: string | null = null
+  const restored = await restoreBackup({
     file,
-    dataDir: config.dataDir,
+    dataDir,
     now,
-    testCopy: (backup) => testCopy(config, backup),
+    testCopy: (backup) => {
+      id = shopIdOfFile(backup)
+      requireSameShop(config, id, what)
+      testCopy(config, backup)
+    },
     ...(onStep === undefined ? {} : { onStep })
   })
+  if (id !== null) markFolder(dataDir, id)
+  return restored
 }
 
 /**

@@ -4,6 +4,8 @@ import { databaseFile } from '../../app.ts'
 import { migrationStatus, otherPrograms } from '../../platform/db/migrate.ts'
 import { writeWhenFree } from '../../platform/db/database.ts'
 import { isBusy, isDamage } from '../../platform/db/storage-errors.ts'
+import { shopIdOf } from '../../platform/db/database-id.ts'
+import { findOtherShop, missingShopAdvice } from '../../platform/shop-id.ts'
 import { describeError } from '../../platform/log.ts'
 import { failed, megabytes, ok, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
@@ -21,6 +23,19 @@ export const databaseChecks: readonly Check[] = [
       if (Array.isArray(orphans) && orphans.length > 0)
         return failed(`${orphans.length} rows refer to rows that do not exist.`, restoreAdvice)
       return ok(`Intact, ${megabytes(statSync(databaseFile(config)).size)}.`)
+    }
+  },
+  {
+    name: 'shop',
+    run({ db, config }) {
+      const id = shopIdOf(db)
+      const other = findOtherShop(config, id)
+      if (id === null) return failed('The database is empty: it has no shop.', missingShopAdvice(config))
+      if (other === null) return ok(`The shop ${id}.`)
+      return failed(
+        `The database belongs to the shop ${id}, but ${other}.`,
+        'Mount the right disk, or restore a backup of this shop: the server does not start with the database of another one.'
+      )
     }
   },
   {

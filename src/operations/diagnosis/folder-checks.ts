@@ -1,8 +1,10 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { and, count, isNotNull, isNull } from 'drizzle-orm'
 import type { App } from '../../app.ts'
 import type { Config } from '../../platform/config/config.ts'
-import { rawStatement } from '../../platform/db/database.ts'
+import { rawStatement, statement } from '../../platform/db/database.ts'
+import { productImages } from '../../shop/catalog/schema.ts'
 import { listFolder } from '../../platform/files.ts'
 import { fitsOldestToken } from '../../shop/accounts/email-tokens.ts'
 import { findDownloadFile } from '../../shop/benefits/download-file.ts'
@@ -21,7 +23,7 @@ export const folderChecks: readonly Check<Config>[] = [
       if (!existsSync(dataDir))
         return failed(
           `The folder ${dataDir} does not exist.`,
-          'Pass the data folder with --data-dir, or create it with "shopstead migrate".'
+          'Pass the data folder with --data-dir, or begin a new shop with "shopstead init".'
         )
       try {
         accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
@@ -154,9 +156,27 @@ async function checkDownloads({ db, config }: App): Promise<Finding> {
 const pictures = rawStatement<[], { hash: string; width: number }>(`
   SELECT hash, width FROM media WHERE hash IN (SELECT media_hash FROM product_images)`)
 
+const failedPictures = statement((orm) =>
+  orm
+    .select({ count: count() })
+    .from(productImages)
+    .where(and(isNull(productImages.mediaHash), isNotNull(productImages.problem)))
+    .prepare()
+)
+
 function checkPictures({ db, config }: App): Finding {
+  const failures = failedPictures(db).get()?.count ?? 0
+  if (failures > 0)
+    return warning(
+      `${failures} pictures could not be fetched, so products are shown without them.`,
+      '"shopstead offers images retry" fetches them again, and says which fail and why.'
+    )
   const stored = pictures(db).all()
-  const present = new Set(stored.length === 0 ? [] : listFolder(join(config.dataDir, 'media')))
+  const folder = join(config.dataDir, 'media')
+  // A full disk can leave a file without content.
+  const present = new Set(
+    stored.length === 0 ? [] : listFolder(folder).filter((name) => statSync(join(folder, name)).size > 0)
+  )
   const missing = stored.filter((picture) => !mediaFileNames(picture).every((name) => present.has(name)))
   if (missing.length === 0) return ok(`The files of ${stored.length} pictures are there.`)
   return warning(

@@ -2,6 +2,7 @@ import { and, count, inArray, isNull, lt } from 'drizzle-orm'
 import type Stripe from 'stripe'
 import type { App } from '../../app.ts'
 import { toIso } from '../../platform/iso-time.ts'
+import { codeOf, isObject } from '../../platform/typed.ts'
 import { stripeApiVersion } from '../../platform/stripe-client.ts'
 import { handledTypes } from '../../shop/payments/gateway-state.ts'
 import { isReady, readGatewayError } from '../../shop/payments/gateway.ts'
@@ -35,6 +36,12 @@ async function checkGateway({ cards, config }: App): Promise<Finding> {
     await (await cards.client()).balance.retrieve({}, quick)
     return checkMode(config.env === 'production', cards.livemode)
   } catch (error) {
+    const certificate = certificateProblemOf(error)
+    if (certificate !== undefined)
+      return failed(
+        `The certificate of Stripe's server was refused or has expired (${certificate}): no card payment works.`,
+        'Check the clock of this machine, its CA certificates (apt install --reinstall ca-certificates), and whether a proxy of the network answers in the place of Stripe.'
+      )
     return failed(
       `Stripe rejected the key or did not answer: ${errorCodeOf(error)}.`,
       'Check SHOPSTEAD_STRIPE_SECRET_KEY and the network.'
@@ -201,6 +208,14 @@ function problemsOf(endpoint: Stripe.WebhookEndpoint): string[] {
         ]),
     ...(missing.length === 0 ? [] : [`does not send the event types ${missing.join(', ')}`])
   ]
+}
+
+/** The code of a failed check of a certificate, which Stripe's client carries in its own error; undefined for another error. */
+function certificateProblemOf(error: unknown): string | undefined {
+  const code = codeOf(error)
+  if (code !== undefined && /CERT|SELF_SIGNED|UNABLE_TO/.test(code)) return code
+  if (!isObject(error)) return undefined
+  return certificateProblemOf(error['detail'] ?? error['cause'])
 }
 
 /** The code or type of a gateway's error. Its message may contain a secret. */

@@ -1,8 +1,9 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseFile } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import type { Config } from '../../platform/config/config.ts'
+import { listFolder } from '../../platform/files.ts'
 import type { Replica } from '../../platform/config/replica.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { listCopies } from '../replica/follow.ts'
@@ -15,7 +16,8 @@ import {
   listGenerations
 } from '../replica/litestream.ts'
 import type { Generation } from '../replica/litestream.ts'
-import { findOwnGeneration } from '../replica/other-machine.ts'
+import { shopIdOfFile } from '../../platform/db/database-id.ts'
+import { findOtherReplica, findOwnGeneration, otherReplicaAdvice } from '../replica/other-machine.ts'
 import { isServerRunning } from '../server-lock.ts'
 import { failed, ok, span, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
@@ -34,6 +36,10 @@ async function checkReplica(config: Config): Promise<Finding> {
   const changedAt = lastChange(databaseFile(config))
   try {
     const generations = await listGenerations(config, replica)
+    const file = databaseFile(config)
+    const id = existsSync(file) ? shopIdOfFile(file) : null
+    const other = await findOtherReplica(config, replica, id, generations)
+    if (other !== null) return failed(`The replica ${replica.address} belongs to ${other}.`, otherReplicaAdvice)
     if (findRivals(generations).length > 0) return split(replica, generations)
     const own = findOwnGeneration(config.dataDir)
     if (own !== null && !generations.some(({ id }) => id === own)) return withoutCopy(replica)
@@ -66,11 +72,31 @@ function judge({ address }: Replica, newest: Generation | undefined, changedAt: 
   const behindMs = changedAt - newest.updatedAt
   if (behindMs > staleAfterMs)
     return warning(
-      `The replica at ${address} lacks the changes of the last ${span(behindMs)}.`,
+      `The replica at ${address} lacks the changes of the last ${span(behindMs)}.${runsLitestream() ? '' : ' Litestream does not run on this machine.'}`,
       'Look at "systemctl status shopstead-replica" and "journalctl -u shopstead-replica -n 50".'
+    )
+  if (!runsLitestream())
+    return failed(
+      'Litestream does not run on this machine: the next change is not copied.',
+      'Start it: "systemctl start shopstead-replica". "journalctl -u shopstead-replica -n 50" says why it ended.'
     )
   const age = span(Math.max(0, Date.now() - newest.updatedAt))
   return ok(`It has every change; the newest is from ${age} ago.`)
+}
+
+/** Whether a process of this machine replicates. True where processes cannot be listed (other systems than Linux). */
+function runsLitestream(): boolean {
+  const processes = listFolder('/proc').filter((name) => /^\d+$/.test(name))
+  return processes.length === 0 || processes.some((id) => /litestream\0replicate\0/.test(commandLineOf(id)))
+}
+
+/** Empty for a process that has ended, or belongs to another user. */
+function commandLineOf(id: string): string {
+  try {
+    return readFileSync(`/proc/${id}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 /** When the database changed, in epoch milliseconds. */

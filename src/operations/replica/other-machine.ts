@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { litestreamFolder } from '../backup/restore.ts'
@@ -6,7 +7,11 @@ import type { Config } from '../../platform/config/config.ts'
 import type { Replica } from '../../platform/config/replica.ts'
 import { describeError } from '../../platform/log.ts'
 import type { Logger } from '../../platform/log.ts'
-import { listSnapshots } from './litestream.ts'
+import { databaseFile } from '../../app.ts'
+import { shopIdOfFile } from '../../platform/db/database-id.ts'
+import { missingDatabase, requireSameShop } from '../../platform/shop-id.ts'
+import { listGenerations, listSnapshots, restoreReplica } from './litestream.ts'
+import type { Generation } from './litestream.ts'
 
 /** The clocks of two machines and of the replica differ by less. */
 const clockSkewMs = 5_000
@@ -51,6 +56,52 @@ export async function requireNewestMachine(config: Config, replica: Replica): Pr
       "machine's. Do not sell on two machines. If this machine is to take over, stop the other one and run " +
       '"shopstead restore --from-replica" here. "shopstead serve --read-only" makes it follow the other one.'
   )
+}
+
+/**
+ * Refuses a replica of another shop, and a data folder without one: Litestream would begin a generation there, and delete
+ * the ones of the real shop in time. Only the database of the replica says whose it is, so it is fetched.
+ *
+ * @throws AppError CONFLICT; DEPENDENCY_UNAVAILABLE when the replica cannot be read
+ */
+export async function requireSameReplica(config: Config, replica: Replica): Promise<void> {
+  const file = databaseFile(config)
+  if (!existsSync(file)) throw missingDatabase(config, file)
+  const id = shopIdOfFile(file)
+  requireSameShop(config, id, `The database ${file}`)
+  const other = await findOtherReplica(config, replica, id, await listGenerations(config, replica))
+  if (other !== null)
+    throw new AppError('CONFLICT', `The replica ${replica.address} belongs to ${other}. ${otherReplicaAdvice}`)
+}
+
+/** What an operator does about a replica of another shop. */
+export const otherReplicaAdvice =
+  'If the database of this machine was lost, restore it with "shopstead restore --from-replica". A new shop needs a ' +
+  'replica of its own: set SHOPSTEAD_REPLICA to another address.'
+
+/** The shop to which a replica belongs, in words; null for the shop `id`, and for a replica without a copy. */
+export async function findOtherReplica(
+  config: Config,
+  replica: Replica,
+  id: string | null,
+  generations: Generation[]
+): Promise<string | null> {
+  const own = findOwnGeneration(config.dataDir)
+  const [newest] = generations
+  if (newest === undefined || generations.some((generation) => generation.id === own)) return null
+  const theirs = await shopIdOfReplica(config, replica, newest)
+  return theirs === id ? null : `the shop ${theirs}, and this database to the shop ${id}`
+}
+
+async function shopIdOfReplica(config: Config, replica: Replica, { id }: Generation): Promise<string | null> {
+  const folder = mkdtempSync(join(tmpdir(), 'shopstead-replica-'))
+  try {
+    const file = join(folder, 'shopstead.db')
+    await restoreReplica(config, replica, { id, file })
+    return shopIdOfFile(file)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /** When the youngest generation of the replica besides this machine's began, epoch ms; 0 when there is none. */

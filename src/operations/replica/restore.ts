@@ -51,7 +51,11 @@ export async function restoreFromReplica(request: Request): Promise<Restored & {
     const file = join(folder, 'shopstead.db')
     await fetchDatabase(request, { chosen, generations, file })
     const invoicePrefix = finish(file, { updatedAt: chosen.updatedAt, secret, now })
-    return { ...(await restore(config, file, now, onStep)), file: replica.address, invoicePrefix }
+    return {
+      ...(await restore(config, { file, what: `The replica ${replica.address}` }, now, onStep)),
+      file: replica.address,
+      invoicePrefix
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

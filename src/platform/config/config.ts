@@ -38,6 +38,8 @@ export type Config = {
   mailFrom: string
   /** From the environment; null to use data/secret.key. */
   secret: string | null
+  /** The id of the shop that the data folder must have; null for any. */
+  shopId: string | null
   log: LogLevel
   /** The port of the Prometheus metrics, for this machine only; null for none. */
   metricsPort: number | null
@@ -116,6 +118,10 @@ const variables = {
     .string()
     .regex(/^[^\r\n@]*[^\s@<>]@[^\s@<>]+>?$/, 'an address such as shop@example.com or Shop <shop@example.com>')
     .default('shop@localhost'),
+  SHOPSTEAD_SHOP_ID: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/, '16 hex digits, as "shopstead init" printed them')
+    .optional(),
   SHOPSTEAD_SECRET: z.string().min(32, 'at least 32 characters').optional(),
   SHOPSTEAD_REPLICA: replicaAddress().optional(),
   SHOPSTEAD_FOLLOW_SECONDS: z
@@ -185,6 +191,7 @@ function toConfig(values: z.infer<typeof environmentSchema>, flags: ConfigFlags)
     },
     smtpUrl: values.SHOPSTEAD_SMTP_URL ?? null,
     mailFrom: values.SHOPSTEAD_MAIL_FROM,
+    shopId: values.SHOPSTEAD_SHOP_ID ?? null,
     secret: values.SHOPSTEAD_SECRET ?? null,
     metricsPort: values.SHOPSTEAD_METRICS_PORT ?? null,
     log: values.SHOPSTEAD_LOG,

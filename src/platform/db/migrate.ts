@@ -26,7 +26,7 @@ export const otherPrograms = {
   },
   older: {
     problem: 'A Shopstead from before version 1.0.0 made this database, and this version cannot migrate it',
-    advice: 'Move the data folder away, and run "shopstead migrate" to begin a new one.'
+    advice: 'Move the data folder away, and run "shopstead init" to begin a new one.'
   }
 } as const
 
@@ -158,7 +158,7 @@ export function hasRows(db: Db): boolean {
   const tables = db.sqlite
     .prepare<[], string>(
       `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-       AND name NOT LIKE 'products\\_search%' ESCAPE '\\' AND name NOT IN ('__drizzle_migrations', 'revisions')`
+       AND name NOT LIKE 'products\\_search%' ESCAPE '\\' AND name NOT IN ('__drizzle_migrations', 'revisions', 'identity')`
     )
     .pluck()
     .all()

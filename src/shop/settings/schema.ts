@@ -10,6 +10,13 @@ export const settings = sqliteTable('settings', {
   updatedAt: instant('updated_at').notNull()
 })
 
+/** Which shop this database is of, in one row (platform/shop-id.ts). */
+export const identity = sqliteTable(
+  'identity',
+  { id: integer('id').primaryKey(), shopId: text('shop_id').notNull(), createdAt: instant('created_at').notNull() },
+  (t) => [check('identity_one_row', sql`${t.id} = 1`)]
+)
+
 /** Modules that were switched on or off; the others have their default. */
 export const modules = sqliteTable(
   'modules',

@@ -10,6 +10,7 @@ const fixed = new Set([
   'campaigns',
   'categories',
   'media',
+  'identity',
   'modules',
   'plans',
   'product_categories',

@@ -53,19 +53,19 @@ describe('health of a shop whose server is down', () => {
       what: 'a missing data folder',
       harm: (dataDir) => rmSync(dataDir, { recursive: true }),
       message: /does not exist/,
-      command: 'shopstead migrate'
+      command: 'shopstead init'
     },
     {
       what: 'a missing database',
       harm: (dataDir) => rmSync(join(dataDir, 'shopstead.db')),
       message: /does not exist/,
-      command: 'shopstead migrate'
+      command: 'shopstead init'
     },
     {
-      what: 'an outdated database',
+      what: 'an empty database',
       harm: (dataDir) => writeFileSync(join(dataDir, 'shopstead.db'), ''),
-      message: /migrations are pending/,
-      command: 'shopstead migrate'
+      message: /has no shop/,
+      command: 'shopstead init'
     },
     {
       what: 'a damaged database',

@@ -4,6 +4,7 @@ import { expect, vi } from 'vitest'
 import { backUp } from '../../../src/operations/backup/backups.ts'
 import { readFailedJobs } from '../../../src/operations/failed-jobs.ts'
 import { openDatabase, write } from '../../../src/platform/db/database.ts'
+import { productImages } from '../../../src/shop/catalog/schema.ts'
 import { emit } from '../../../src/shop/webhooks/emit.ts'
 import { setSetting, switchModule, unsetSetting } from '../../../src/shop/settings/settings.ts'
 import { presetEu } from '../../../src/shop/tax/rates.ts'
@@ -56,6 +57,27 @@ export const shopBreaks: Break[] = [
     check: 'pictures',
     status: 'warning',
     message: /1 of 1 pictures are missing/,
+    advice: /offers images retry/,
+    repair: byCommand
+  },
+  {
+    what: 'pictures that a full disk left empty',
+    break: ({ dataDir }) => {
+      for (const name of readdirSync(join(dataDir, 'media'))) truncateSync(join(dataDir, 'media', name), 0)
+    },
+    check: 'pictures',
+    status: 'warning',
+    message: /1 of 1 pictures are missing/,
+    advice: /offers images retry/,
+    repair: byCommand
+  },
+  {
+    what: 'pictures that could not be fetched',
+    break: ({ shop }) =>
+      void shop.app.db.orm.update(productImages).set({ mediaHash: null, problem: 'no answer' }).run(),
+    check: 'pictures',
+    status: 'warning',
+    message: /1 pictures could not be fetched/,
     advice: /offers images retry/,
     repair: byCommand
   },

@@ -12,6 +12,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** One command of each group that ends without a signal, and what its JSON output contains. */
 const commands: Record<string, [args: string[], answer: object, code?: number]> = {
+  init: [['init'], { error: { code: 'CONFLICT' } }, 1],
   migrate: [['migrate', '--status'], { pending: [] }],
   seed: [['seed', 'seeds/offers.example.json'], { updated: { coupons: 0 } }],
   admin: [['admin', 'list'], { administrators: [{ email: 'admin@shop.example' }] }],
@@ -144,12 +145,7 @@ describe('shopstead in its own process', () => {
 describe('the files that commands create', () => {
   it('are private, whatever umask the shell has', () => {
     const dataDir = join(temporaryFolder(), 'data')
-    for (const args of [
-      'migrate',
-      'seed seeds/offers.example.json',
-      'backup create',
-      'settings set shop.name Lantern'
-    ]) {
+    for (const args of ['init', 'seed seeds/offers.example.json', 'backup create', 'settings set shop.name Lantern']) {
       const command = `umask 000; exec ${process.execPath} bin/shopstead.js ${args} --data-dir ${dataDir}`
       expect(spawnSync('sh', ['-c', command], { encoding: 'utf8' })).toMatchObject({ status: 0 })
     }

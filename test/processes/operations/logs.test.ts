@@ -13,7 +13,7 @@ test('a production server writes only JSON lines, without secrets or email addre
     SHOPSTEAD_SMTP_URL: 'smtp://robot:smtp-word@127.0.0.1:1',
     SHOPSTEAD_PORT: '0'
   }
-  expect((await runShopstead(dataDir, ['migrate'], { env })).code).toBe(0)
+  expect((await runShopstead(dataDir, ['init'], { env })).code).toBe(0)
   await runShopstead(dataDir, ['webhooks', 'add', 'http://127.0.0.1:1/hook?token=receivers-own'], { env })
   const server = spawnShopstead(dataDir, ['serve', '--json'], { env })
   onTestFinished(() => void server.kill('SIGKILL'))

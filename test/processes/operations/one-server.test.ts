@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { chownSync, copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -63,6 +63,33 @@ describe('a server', () => {
     server.kill('SIGTERM')
     await ended
     expect((await runShopstead(dataDir, ['migrate', '--json'], { env })).stdout).not.toContain('Stop it first')
+  })
+})
+
+describe('a server whose database is replaced', () => {
+  it.each<[string, (file: string) => void]>([
+    [
+      'by another file',
+      (file) => {
+        copyFileSync(file, `${file}.copy`)
+        renameSync(`${file}.copy`, file)
+      }
+    ],
+    ['by nothing, as an unmounted disk leaves it', (file) => rmSync(file)]
+  ])('stops selling %s', async (_how, replace) => {
+    const dataDir = migratedFolder()
+    const child = spawnShopstead(dataDir, serve, { env })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    if (child.stdout === null) throw new Error('no standard output')
+    const lines = createInterface(child.stdout)
+    await once(lines, 'line')
+    const last = once(lines, 'line')
+    const ended = once(child, 'exit')
+    replace(join(dataDir, 'shopstead.db'))
+    expect(await ended).toEqual([1, null])
+    expect(JSON.parse(String((await last)[0]))).toMatchObject({
+      error: { code: 'CONFLICT', message: expect.stringContaining('its disk was unmounted') }
+    })
   })
 })
 

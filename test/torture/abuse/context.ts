@@ -99,7 +99,7 @@ async function seededFolder({ packed }: Trial): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-abuse-'))
   const file = join(dataDir, 'shelf.json')
   writeFileSync(file, JSON.stringify(shelf))
-  for (const words of [['migrate'], ['seed', file]]) {
+  for (const words of [['init'], ['seed', file]]) {
     const ran = await runPacked(packed, { dataDir }, ...words)
     if (ran.exitCode !== 0) throw new Error(ran.stderr)
   }

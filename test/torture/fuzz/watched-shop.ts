@@ -61,7 +61,7 @@ export async function openWatchedShop(
     const { exitCode, stderr } = await runPacked(packed, launch, ...args)
     if (exitCode !== 0) throw new Error(`shopstead ${args.join(' ')} failed: ${stderr}`)
   }
-  await run('migrate')
+  await run('init')
   await run('seed', '--demo')
   setLimits(dataDir, false)
   if (storefront) change(dataDir, (db) => setSetting(db, 'storefront.enabled', 'true', Date.now()))

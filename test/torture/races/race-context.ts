@@ -119,7 +119,7 @@ const openBuckets = [
 
 async function prepare(dataDir: string, catalog: object, cli: RaceContext['cli']): Promise<void> {
   const file = join(dataDir, 'catalog.json')
-  for (const args of [['migrate'], ['seed', file]]) {
+  for (const args of [['init'], ['seed', file]]) {
     if (args[0] === 'seed') writeFileSync(file, JSON.stringify(catalog))
     const { exitCode, stdout, stderr } = await cli(...args)
     if (exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${exitCode}: ${stdout}${stderr}`)

@@ -37,7 +37,7 @@ export class ShopAtRisk {
     writeFileSync(catalog, JSON.stringify({ products: [{ slug: 'mug', name: 'Mug', price: '12.50' }] }))
     const limits = ['register_ip', 'login_ip', 'checkout_ip', 'checkout_decline']
     const commands = [
-      ['migrate'],
+      ['init'],
       ['seed', catalog],
       ...limits.map((bucket) => ['settings', 'set', `limits.${bucket}`, 'off']),
       ...commandsWithoutHoldLimits

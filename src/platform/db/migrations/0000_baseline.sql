@@ -844,6 +844,13 @@ CREATE TABLE `referrals` (
 CREATE UNIQUE INDEX `referrals_order` ON `referrals` (`order_id`);--> statement-breakpoint
 CREATE INDEX `referrals_by_affiliate` ON `referrals` (`affiliate_id`,`id`);--> statement-breakpoint
 CREATE INDEX `referrals_by_status` ON `referrals` (`status`,`id`);--> statement-breakpoint
+CREATE TABLE `identity` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`shop_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	CONSTRAINT "identity_one_row" CHECK("identity"."id" = 1)
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `modules` (
 	`name` text PRIMARY KEY NOT NULL,
 	`enabled` integer NOT NULL,
@@ -969,6 +976,8 @@ USING fts5(name, tags, labels, description, keys, content = '', contentless_dele
   tokenize = 'unicode61 remove_diacritics 2', prefix = '1 2 3');
 --> statement-breakpoint
 INSERT INTO `revisions` (`name`, `value`) VALUES ('settings', 1), ('catalog', 1);
+--> statement-breakpoint
+INSERT INTO `identity` (`id`, `shop_id`, `created_at`) VALUES (1, lower(hex(randomblob(8))), unixepoch() * 1000);
 --> statement-breakpoint
 CREATE TRIGGER `settings_inserted` AFTER INSERT ON `settings` BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'settings'; END;
 --> statement-breakpoint

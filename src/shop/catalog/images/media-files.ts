@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto'
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolderOf, syncToDisk, deleteUnfinished, unfinishedPath } from '../../../platform/files.ts'
@@ -47,9 +47,11 @@ export function mediaFileNames({ hash, width }: StoredPicture): string[] {
   return widthsOf(width).map((each) => `${hash}-${each}.webp`)
 }
 
-/** Whether all files of a picture are there. */
+/** Whether all files of a picture are there. One without content, as a full disk leaves it, counts as missing. */
 export function hasMediaFiles(dataDir: string, picture: StoredPicture): boolean {
-  return mediaFileNames(picture).every((name) => existsSync(join(dataDir, 'media', name)))
+  return mediaFileNames(picture).every(
+    (name) => (statSync(join(dataDir, 'media', name), { throwIfNoEntry: false })?.size ?? 0) > 0
+  )
 }
 
 /** Deletes the files of a picture that no product shows any more. */
@@ -65,7 +67,7 @@ export type MediaFile = { path: string; sizeBytes: number; etag: string; bytes: 
  */
 const served = new BoundedCache<MediaFile>(16 * 1024 * 1024, ({ sizeBytes }) => sizeBytes + 200)
 
-/** The file for the address `/media/{hash}-{width}.webp`; undefined if there is none. */
+/** The file for the address `/media/{hash}-{width}.webp`; undefined if there is none, or one without content. */
 export async function findMediaFile(dataDir: string, address: string): Promise<MediaFile | undefined> {
   const name = filePattern.exec(address)?.[1]
   if (name === undefined) return undefined
@@ -73,7 +75,7 @@ export async function findMediaFile(dataDir: string, address: string): Promise<M
   const known = served.get(path)
   if (known !== undefined) return known
   const bytes = await readFile(path).catch(() => undefined)
-  if (bytes === undefined) return undefined
+  if (bytes === undefined || bytes.length === 0) return undefined
   const file = { path, sizeBytes: bytes.length, etag: `"${name}"`, bytes }
   served.set(path, file)
   return file
