@@ -2,7 +2,12 @@ import { domainToASCII, domainToUnicode } from 'node:url'
 
 /** The key by which emails, usernames and codes are compared: NFC, trimmed, lower case. */
 export function compareKey(text: string): string {
-  return text.normalize('NFC').trim().toLowerCase()
+  return toLower(text.normalize('NFC').trim())
+}
+
+/** Lower case that does not depend on the letters beside: a sigma has another form at the end of a word. */
+function toLower(text: string): string {
+  return text.toLowerCase().replaceAll('ς', 'σ')
 }
 
 /** The length of a text in Unicode code points. */
@@ -71,7 +76,7 @@ export function emailKey(email: string): string {
 
 /** Some letters decompose only in lower case, so the text is normalised again. */
 function localKey(local: string): string {
-  return local.normalize('NFKC').toLowerCase().normalize('NFKC')
+  return toLower(local.normalize('NFKC')).normalize('NFKC')
 }
 
 /** The key of the mailbox that usually receives a plus address: `mira+shop@x.example` becomes `mira@x.example`. */

@@ -24,6 +24,11 @@ describe('emailKey', () => {
     expect(new Set(emails.map(emailKey)).size).toBe(emails.length)
   })
 
+  it('does not depend on where a sigma stands in the name', () => {
+    for (const local of ['xΣ', 'xϹ', 'xς', 'xσ']) expect(emailKey(`${local}@shop.example`)).toBe('xσ@shop.example')
+    expect(emailKey(compareKey('xϹ@shop.example'))).toBe('xσ@shop.example')
+  })
+
   it('is the compareKey of a text that is not an email', () => {
     expect(emailKey(' MIRA ')).toBe('mira')
     expect(emailKey('@Shop')).toBe('@shop')
