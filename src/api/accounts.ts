@@ -392,7 +392,7 @@ export const ownAddressRoutes = [
     answers: [{ data: ownAddressData }],
     refuses: ['RATE_LIMITED'],
     ...forUsers,
-    body: z.object({ address: addressParts.nullable() }),
+    body: z.strictObject({ address: addressParts.nullable() }),
     handler: async ({ shop, identity, now }, { body }) => ({
       data: { address: await changeOwnAddress(shop, identity.user.id, body.address, now) }
     })

@@ -30,7 +30,7 @@ export const affiliateRoutes: Route[] = [
     proxy: { nonce: true, query: ['limit', 'cursor'] },
     invalid: 422,
     query: referralsQuery,
-    unknownQuery: 'refused',
+    scope: 'own',
     unforeseen: 'UPSTREAM_UNAVAILABLE',
     handler: ({ shop, identity }, { query }) => ({ data: listReferrals(shop, identity.user.id, query), meta: null })
   }),
@@ -54,7 +54,7 @@ export const affiliateRoutes: Route[] = [
     proxy: { nonce: true, query: ['days'] },
     invalid: 422,
     query: statsQuery,
-    unknownQuery: 'refused',
+    scope: 'own',
     handler: ({ shop, identity, now }, { query }) => ({
       data: getAffiliateStats(shop.db, identity.user.id, query.days, now)
     })

@@ -65,6 +65,7 @@ export const checkoutRoutes = [
     nonce: 'never',
     proxy: { nonce: true, query: tracking, timeoutMs: 30_000 },
     invalid: 422,
+    mayRepeat: /^utm_/,
     query: checkoutQuery,
     body: checkoutBody,
     around: (call, raw, next) => {

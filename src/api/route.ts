@@ -106,8 +106,10 @@ export type Route<
   readonly bodyLimitBytes?: number
   readonly query?: Query
   readonly body?: Body
-  /** Query parameters outside the schema are ignored, unless the route refuses them. */
-  readonly unknownQuery?: 'refused'
+  /** Refuses query parameters that look like a choice of another person's data. Other unknown ones are ignored. */
+  readonly scope?: 'own'
+  /** The parameters whose first value counts when they are sent twice. By default that is refused. */
+  readonly mayRepeat?: RegExp
   /** The code of an unexpected failure, instead of INTERNAL_SERVER_ERROR. */
   readonly unforeseen?: 'UPSTREAM_UNAVAILABLE'
   /** Checks before the body is read. */

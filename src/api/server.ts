@@ -1,4 +1,5 @@
 import type { H3, H3Event } from 'h3'
+import { z } from 'zod'
 import type { App } from '../app.ts'
 import { readBody, requireJson, parseJsonBody } from '../platform/http/body.ts'
 import {
@@ -7,7 +8,8 @@ import {
   clientAddress,
   rawTarget,
   headerValues,
-  socketAddress
+  socketAddress,
+  forwardedHost
 } from '../platform/http/client-address.ts'
 import { serveAt, toPattern } from '../platform/http/routing.ts'
 import type { Methods } from '../platform/http/routing.ts'
@@ -48,8 +50,8 @@ export function serveApi(h3: H3, app: App): void {
 
 /** The stages of a request, in their order (docs/contract.md A3). */
 async function pass(route: Route, arrival: Arrival): Promise<Response> {
-  const { app, request } = arrival
-  if (route.method !== 'GET' && route.crossSite !== 'allowed') refuseCrossSite(app, request)
+  const { app, request, trusted } = arrival
+  if (route.method !== 'GET' && route.crossSite !== 'allowed') refuseCrossSite(app, request, trusted)
   const caller = identify(route, arrival)
   requireNonce(route, caller)
   if (route.session === 'required') requireSession(caller)
@@ -76,7 +78,9 @@ async function handle(route: Route, call: Call, raw: Uint8Array): Promise<Respon
  * @throws AppError VALIDATION_FAILED
  */
 export function parseInput(route: Route, request: Request, raw: Uint8Array): { query: unknown; body: unknown } {
-  const sent = parseQuery(rawTarget(request))
+  const known = route.query instanceof z.ZodObject ? route.query.shape : {}
+  const mayRepeat = (name: string): boolean => route.mayRepeat?.test(name) === true || !Object.hasOwn(known, name)
+  const sent = parseQuery(rawTarget(request), mayRepeat)
   const query = route.query?.safeParse(Object.fromEntries(sent), { error: messageFor })
   const body = route.body?.safeParse(parseJsonBody(raw), { error: messageFor })
   const errors: FieldErrors = {
@@ -95,10 +99,14 @@ export function parseParams({ params }: Route, sent: Readonly<Record<string, str
   return parsed?.data
 }
 
+/** Names of parameters that ask for the data of another person. */
+const scopeNames =
+  /user|affiliate|account|customer|owner|partner|member|person|email|scope|admin|impersonat|ref|code|tenant|^(?:as|all|for|of|id|who)$|id$/i
+
 /** Uses entries, because an assignment would lose a parameter named `__proto__`. */
 function refusedParameters(route: Route, sent: ReadonlyMap<string, string>): FieldErrors {
-  if (route.unknownQuery !== 'refused') return {}
-  const unknown = [...sent.keys()].filter((name) => !route.proxy?.query.includes(name))
+  if (route.scope !== 'own') return {}
+  const unknown = [...sent.keys()].filter((name) => !route.proxy?.query.includes(name) && scopeNames.test(name))
   return Object.fromEntries(unknown.map((name) => [fieldPath([name]), ['Is not a parameter here.']]))
 }
 
@@ -174,12 +182,12 @@ export function requireNonce(route: Route, call: Call): void {
 }
 
 /** Refuses a request that changes something and comes from another site. @throws AppError CSRF_FAILED */
-export function refuseCrossSite(app: App, request: Request): void {
+export function refuseCrossSite(app: App, request: Request, trusted: TrustedProxies): void {
   refuseOtherSite({
     method: request.method,
     secFetchSite: request.headers.get('sec-fetch-site'),
     origin: request.headers.get('origin'),
-    host: request.headers.get('host'),
+    hosts: [request.headers.get('host'), forwardedHost(request, trusted)],
     publicUrl: app.publicUrl(),
     origins: app.config.origins,
     development: app.config.env === 'development'

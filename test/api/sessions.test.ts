@@ -154,7 +154,7 @@ describe('a session', () => {
 })
 
 describe('the session cookie', () => {
-  it('is ignored when it is sent twice, in one header or two, even with equal values', async () => {
+  it('is ignored when it is sent twice with different values, in one header or two', async () => {
     const token = (await loggedIn()).cookies.get(name) ?? ''
     const get = (...cookies: string[]) =>
       rawRequest(
@@ -165,8 +165,9 @@ describe('the session cookie', () => {
       ).then((answer) => answer.status)
     expect(await get(`${name}=${token}`)).toBe(200)
     expect(await get(`a=b; ${name}=${token}; c=d`)).toBe(200)
-    expect(await get(`${name}=${token}; ${name}=${token}`)).toBe(401)
-    expect(await get(`${name}=${token}`, `${name}=${token}`)).toBe(401)
+    expect(await get(`${name}=${token}; ${name}=${token}`)).toBe(200)
+    expect(await get(`${name}=${token}; ${name}=x`)).toBe(401)
+    expect(await get(`${name}=${token}`, `${name}=x`)).toBe(401)
     expect(await get(`${name}=; ${name}=${token}`)).toBe(401)
   })
 

@@ -69,6 +69,7 @@ function readNodeBody(
   const declared = req.headers['content-length']
   if (declared === undefined && req.headers['transfer-encoding'] === undefined) return empty
   if (Number(declared) > limitBytes) throw tooLarge(limitBytes)
+  if (/^100-continue$/i.test(req.headers.expect ?? '')) res?.writeContinue()
   return new Promise((resolve, reject) => {
     const pieces = new Pieces()
     const onData = (piece: Uint8Array<ArrayBuffer>): void => {

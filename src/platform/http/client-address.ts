@@ -51,6 +51,11 @@ export function clientAddress(
   return client
 }
 
+/** The host of the site that a trusted proxy forwarded a request for; null without such a proxy. */
+export function forwardedHost(request: Request, trusted: TrustedProxies): string | null {
+  return isTrusted(plainAddress(socketAddress(request) ?? ''), trusted) ? request.headers.get('x-forwarded-host') : null
+}
+
 /** Whether an untrusted address sent X-Forwarded-For: a client that forges it, or a proxy missing from the settings. */
 export function isUntrustedForwarding(
   socketAddress: string | undefined,
@@ -215,11 +220,13 @@ export function nodeResponse(request: OnNode): ServerResponse | undefined {
 
 /**
  * The request target exactly as sent, including the query. URL and h3 resolve `..` and `%2e` before a handler runs, so a
- * rule about paths must not read `request.url`: that path may differ from the one the client sent.
+ * rule about paths must not read `request.url`: that path may differ from the one the client sent. Of a target in
+ * absolute form (RFC 9112 3.2.2), the part after the host.
  */
 export function rawTarget(request: Request): string {
   const node = nodeRequest(request)
-  return node?.originalUrl ?? node?.url ?? targetOf(request.url)
+  const target = node?.originalUrl ?? node?.url ?? request.url
+  return /^https?:\/\//i.test(target) ? targetOf(target) : target
 }
 
 /** The part of a request target before the query. */

@@ -93,6 +93,12 @@ export class Connections {
     return (this.#known.get(socket)?.value.unanswered ?? 0) > 0
   }
 
+  /** Whether the one request without a response on this connection is still sending its body. */
+  isReceiving(socket: Socket): boolean {
+    const connection = this.#known.get(socket)?.value
+    return connection?.unanswered === 1 && connection.isWaitedFor && connection.lastAnswer?.headersSent === false
+  }
+
   /** Whether the incoming bytes on this connection belong to a request that has its response already. */
   isDiscarding(socket: Socket): boolean {
     return this.#known.get(socket)?.value.isDiscarding === true

@@ -15,14 +15,14 @@ const valuePattern = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/
 const pathPattern = /^\/[\x20-\x3a\x3c-\x7e]*$/
 
 /**
- * The values of one cookie in a Cookie header as sent, neither unquoted nor percent-decoded. Two values mean that two
+ * The different values of one cookie in a Cookie header as sent, neither unquoted nor percent-decoded. Two values mean that two
  * places set the cookie (another path or subdomain), and the server cannot tell which one is its own.
  */
 export function cookieValues(header: string | null | undefined, name: string): string[] {
   if (!header?.includes(name)) return []
-  const values: string[] = []
-  for (const [other, value] of cookiesOf(header)) if (other === name) values.push(value)
-  return values
+  const values = new Set<string>()
+  for (const [other, value] of cookiesOf(header)) if (other === name) values.add(value)
+  return [...values]
 }
 
 /**

@@ -5,7 +5,8 @@ export type SiteClues = {
   method: string
   secFetchSite: string | null | undefined
   origin: string | null | undefined
-  host: string | null | undefined
+  /** The Host header, and the host that a trusted proxy forwards. */
+  hosts: readonly (string | null | undefined)[]
   publicUrl: string
   /** Other allowed origins. */
   origins: readonly string[]
@@ -49,10 +50,10 @@ export function refuseOtherSite(clues: SiteClues): void {
   )
 }
 
-function isAllowed({ origin, host, publicUrl, origins, development }: SiteClues): boolean {
+function isAllowed({ origin, hosts, publicUrl, origins, development }: SiteClues): boolean {
   const url = parseOrigin(origin)
   if (url === undefined) return false
-  if (host !== null && host !== undefined && isSameHost(url, host)) return true
+  if (hosts.some((host) => typeof host === 'string' && isSameHost(url, host))) return true
   if (development && isLoopback(url)) return true
   return [publicUrl, ...origins].some((allowed) => URL.parse(allowed)?.origin === url.origin)
 }

@@ -135,6 +135,8 @@ function harden(server: Server, onRequest: RequestListener, connections: Connect
   // This removes its listener; `close` replaces it.
   server.removeAllListeners('request')
   server.on('request', onRequest)
+  // A client that asks before it sends the body: the reader of the body tells it to go on, or it gets the refusal at once.
+  server.on('checkContinue', onRequest)
   server.headersTimeout = 15_000
   server.requestTimeout = 30_000
   // Longer than the idle timeout of common reverse proxies, so that the proxy closes idle connections. Otherwise a
@@ -153,7 +155,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket, connections: Conne
     socket.destroySoon()
     return
   }
-  if (!socket.writable || connections.isAnswering(socket)) {
+  if (!socket.writable || (connections.isAnswering(socket) && !connections.isReceiving(socket))) {
     socket.destroy()
     return
   }

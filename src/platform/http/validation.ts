@@ -115,9 +115,10 @@ const units: Record<string, string> = { string: 'character', array: 'entry', set
 /**
  * The query parameters of a raw request target, decoded like a form (`+` is a space), including empty ones.
  *
- * @throws AppError VALIDATION_FAILED for a repeated parameter, or percent-encoding that is not UTF-8
+ * @param mayRepeat the parameters whose first value counts
+ * @throws AppError VALIDATION_FAILED for another repeated parameter, or percent-encoding that is not UTF-8
  */
-export function parseQuery(target: string): Map<string, string> {
+export function parseQuery(target: string, mayRepeat: (name: string) => boolean = () => false): Map<string, string> {
   const start = target.indexOf('?')
   const values = new Map<string, string>()
   if (start === -1) return values
@@ -130,8 +131,8 @@ export function parseQuery(target: string): Map<string, string> {
     const value = equals === -1 ? '' : decode(part.slice(equals + 1))
     if (name === undefined || value === undefined) {
       errors.set(name === undefined ? '_query' : fieldPath([name]), ['Must be percent-encoded UTF-8.'])
-    } else if (values.has(name)) errors.set(fieldPath([name]), ['Must not be repeated.'])
-    else values.set(name, value)
+    } else if (!values.has(name)) values.set(name, value)
+    else if (!mayRepeat(name)) errors.set(fieldPath([name]), ['Must not be repeated.'])
   }
   if (errors.size > 0) throw validationFailed(Object.fromEntries(errors))
   return values

@@ -54,7 +54,7 @@ export const passwordField = z.string().min(1)
 /** ISO 8601 date, or date-time with Z or offset, seconds optional; as epoch milliseconds, null when absent. */
 export const optionalTime = z
   .union([z.iso.date(), z.iso.datetime({ offset: true }), z.iso.datetime({ offset: true, precision: -1 })], {
-    error: 'Must be an ISO 8601 date, or a date-time with Z or an offset.'
+    error: 'Must be an ISO 8601 date, or a date-time with Z or an offset, such as 2026-05-01T12:30:00Z.'
   })
   .transform((text) => Date.parse(text))
   .nullish()

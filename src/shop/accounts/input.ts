@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { emailField, lineField, nameField, optionalFlag, optionalLine, optionalTime, passwordField } from './fields.ts'
 
 /**
- * Request bodies (docs/interface.md 4.2 and 4.3, docs/contract.md A3 and A5). Only PATCH /me rejects unknown fields.
+ * Request bodies (docs/interface.md 4.2 and 4.3, docs/contract.md A3 and A5). Unknown fields are refused.
  */
 
-export const registerInput = z.object({
+export const registerInput = z.strictObject({
   email: emailField,
   password: passwordField,
   displayName: nameField(100),
@@ -25,7 +25,7 @@ const identifier = lineField(254)
 const names = ['username', 'email'] as const
 
 export const loginInput = z
-  .object({ username: identifier, email: identifier, password: passwordField, rememberMe: optionalFlag })
+  .strictObject({ username: identifier, email: identifier, password: passwordField, rememberMe: optionalFlag })
   .superRefine(
     ({ username, email }, context) => {
       if (username || email) return
@@ -51,20 +51,20 @@ export type NewAccountInput = z.output<typeof newAccountInput>
 
 const token = z.string().min(1).max(200)
 
-export const tokenInput = z.object({ token })
+export const tokenInput = z.strictObject({ token })
 
-export const emailInput = z.object({ email: emailField })
+export const emailInput = z.strictObject({ email: emailField })
 
-export const resetPasswordInput = z.object({ token, password: passwordField })
+export const resetPasswordInput = z.strictObject({ token, password: passwordField })
 export type ResetPasswordInput = z.output<typeof resetPasswordInput>
 
-export const changePasswordInput = z.object({ currentPassword: passwordField, newPassword: passwordField })
+export const changePasswordInput = z.strictObject({ currentPassword: passwordField, newPassword: passwordField })
 export type ChangePasswordInput = z.output<typeof changePasswordInput>
 
-export const changeEmailInput = z.object({ email: emailField, password: passwordField })
+export const changeEmailInput = z.strictObject({ email: emailField, password: passwordField })
 export type ChangeEmailInput = z.output<typeof changeEmailInput>
 
-export const deleteAccountInput = z.object({ password: passwordField })
+export const deleteAccountInput = z.strictObject({ password: passwordField })
 
 /** A field of PATCH /me: unchanged if missing, cleared if null or empty. */
 const clearable = (max: number) =>

@@ -20,7 +20,8 @@ export type Registration =
   | { readonly user: UserRow; readonly session: StartedSession; readonly expiresAt: null }
   | { readonly user: UserRow; readonly session: null; readonly expiresAt: number }
 
-const maxAheadMs = 5 * 60_000
+/** How far a client's clock may be fast. */
+const maxAheadMs = 24 * 60 * 60_000
 
 /** Checks the setting registration.enabled, before the body is read. @throws AppError AUTH_REGISTRATION_DISABLED */
 export function assertRegistrationOpen(shop: Pick<ShopContext, 'db'>): void {
@@ -78,8 +79,8 @@ function createAccount(
       marketingOptIn: input.marketingOptIn,
       verified: false,
       verificationPending: input.pending,
-      termsAcceptedAt: input.termsAcceptedAt ?? now,
-      privacyAcceptedAt: input.privacyAcceptedAt
+      termsAcceptedAt: Math.min(input.termsAcceptedAt ?? now, now),
+      privacyAcceptedAt: input.privacyAcceptedAt === null ? null : Math.min(input.privacyAcceptedAt, now)
     },
     now
   )
@@ -103,7 +104,7 @@ async function logIn(shop: ShopContext, user: UserRow, caller: Caller, now: numb
 function assertTimes(input: RegisterInput, now: number): void {
   const errors: FieldErrors = {}
   for (const field of ['termsAcceptedAt', 'privacyAcceptedAt'] as const) {
-    if ((input[field] ?? now) - now > maxAheadMs) errors[field] = ['Must not be in the future.']
+    if ((input[field] ?? now) - now > maxAheadMs) errors[field] = ['Must not be more than a day in the future.']
   }
   if (Object.keys(errors).length > 0) throw validationFailed(errors)
 }

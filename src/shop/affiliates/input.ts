@@ -5,7 +5,7 @@ import { codePoints } from '../../platform/text.ts'
 const webUrl = z.string().max(2048).refine(isWebUrl, 'Must be an http or https URL without credentials.')
 
 /** Body of POST /affiliates/apply; null counts as absent. */
-export const applyBody = z.object({
+export const applyBody = z.strictObject({
   website: webUrl.nullish(),
   message: z
     .string()
@@ -17,10 +17,10 @@ export const applyBody = z.object({
 export type ApplyInput = z.output<typeof applyBody>
 
 /** Body of POST /affiliates/terms. */
-export const termsBody = z.object({ version: z.string().min(1).max(100) })
+export const termsBody = z.strictObject({ version: z.string().min(1).max(100) })
 
 /** Body of POST /affiliates/clicks. `ref` is a code or an id; another one does not count. */
-export const clickBody = z.object({ ref: z.string().min(1).meta({ maxLength: 100 }) })
+export const clickBody = z.strictObject({ ref: z.string().min(1).meta({ maxLength: 100 }) })
 
 /** Refuses credentials, which operators would see, and control characters, which would break tables and files. */
 function isWebUrl(text: string): boolean {

@@ -49,15 +49,23 @@ const country = z
   .transform((text) => text?.trim().toUpperCase() || undefined)
   .refine((code) => code === undefined || isCountry(code), countryRule)
 
+/** A whole name, as Stripe has it, in two parts: the last word is the last name. */
+function nameParts(name: unknown): { firstName?: string; lastName?: string } {
+  const [, first = '', last = ''] = typeof name === 'string' ? (/^(?:(.*)\s)?(\S+)$/s.exec(name) ?? []) : []
+  return first === '' ? (last === '' ? {} : { firstName: last }) : { firstName: first.trim(), lastName: last }
+}
+
 /**
  * An object whose fields have aliases: Stripe's names, and WooCommerce's snake_case. A field's own name takes precedence
- * over its aliases. Unknown fields are dropped.
+ * over its aliases, and `firstName` and `lastName` over `name`. Unknown fields are refused by name.
  */
 function withAliases<S extends z.ZodRawShape>(shape: S, aliases: { [K in keyof S]?: readonly string[] }) {
   const named = Object.entries(aliases as Record<string, readonly string[]>)
   const others = named.flatMap(([name, names]) => names.map((alias) => [alias, shape[name]] as const))
-  return z.object({ ...shape, ...Object.fromEntries(others) }).transform((sent) => {
+  return z.strictObject({ ...shape, name: optionalLine(200), ...Object.fromEntries(others) }).transform((sent) => {
     const values = sent as Record<string, unknown>
+    const whole = values['firstName'] ?? values['first_name'] ?? values['lastName'] ?? values['last_name']
+    if (whole === undefined) Object.assign(values, nameParts(values['name']))
     const valueOf = (name: string): unknown =>
       [name, ...(aliases[name as keyof S] ?? [])].map((each) => values[each]).find((value) => value !== undefined)
     return Object.fromEntries(Object.keys(shape).map((name) => [name, valueOf(name)])) as z.output<z.ZodObject<S>>
@@ -141,8 +149,15 @@ const buyerFields = {
 }
 const fewCodes = { path: ['couponCodes'], error: codesRule }
 
-/** The body of a quote: the fields of a checkout that its price depends on. Other fields at the top level are ignored. */
-export const quoteBody = z.object(buyerFields).refine((body) => distinctCodes(body) <= 10, fewCodes)
+const ignored = z
+  .unknown()
+  .optional()
+  .meta({ description: 'Not read, so that a site can send the body of its checkout.' })
+
+/** The body of a quote: the fields of a checkout that its price depends on. It does not read the other ones of a checkout. */
+export const quoteBody = z
+  .strictObject({ ...buyerFields, returnUrl: ignored, cancelUrl: ignored, notes: ignored, paymentToken: ignored })
+  .refine((body) => distinctCodes(body) <= 10, fewCodes)
 export type QuoteBody = z.output<typeof quoteBody>
 
 /** The body of a checkout (docs/interface.md 4.7, docs/contract.md 5.6 and A3). Unknown fields at the top level and in items are rejected. */
@@ -157,6 +172,10 @@ export const checkoutBody = z
   .refine((body) => distinctCodes(body) <= 10, fewCodes)
   .refine((body) => !needsToken(body) || body.returnUrl !== undefined, onlyForHandoff('returnUrl'))
   .refine((body) => !needsToken(body) || body.paymentToken !== undefined, onlyForHandoff('paymentToken'))
+  .refine((body) => needsToken(body) || body.paymentToken === undefined, {
+    path: ['paymentToken'],
+    error: 'Is only for the strategy token_handoff: send "strategy": "token_handoff", or leave the token out.'
+  })
 export type CheckoutBody = z.output<typeof checkoutBody>
 
 export type Codes = { couponCode?: string | undefined; couponCodes?: string[] | undefined }

@@ -94,15 +94,15 @@ function refused(): AppError {
   return validationFailed({ cursor: ['Must be the nextCursor of an earlier page of this list.'] })
 }
 
-/** Query of GET /affiliates/referrals. Other parameters are refused: a client cannot choose another affiliate. */
-export const referralsQuery = z.strictObject({
+/** Query of GET /affiliates/referrals. Parameters that name a person are refused: a client cannot choose another affiliate. */
+export const referralsQuery = z.object({
   limit: queryInteger({ min: 1, max: 100, default: 20 }),
   cursor: z.string().optional().meta({ description: 'nextCursor of the previous page.' })
 })
 export type ReferralsQuery = z.output<typeof referralsQuery>
 
-/** Query of GET /affiliates/stats. Other parameters are refused, as for the referrals. */
-export const statsQuery = z.strictObject({ days: queryInteger({ min: 1, max: 366, default: 90 }) })
+/** Query of GET /affiliates/stats. Parameters that name a person are refused, as for the referrals. */
+export const statsQuery = z.object({ days: queryInteger({ min: 1, max: 366, default: 90 }) })
 
 /** A referral as its affiliate sees it (docs/interface.md 2.9). `amountMinor` is the commission after refunds. */
 export type ReferralView = {

@@ -27,7 +27,7 @@ test('a missing header has no cookies', () => {
   expect(cookieValues(undefined, 'a')).toEqual([])
 })
 
-test('reading one cookie gives the same values as reading all', () => {
+test('reading one cookie gives the same values as reading all, each once', () => {
   const part = fc.oneof(
     fc.constantFrom('session=1', 'session', 'sessionx=2', ' session = 3', '=session=4'),
     fc.string()
@@ -36,7 +36,7 @@ test('reading one cookie gives the same values as reading all', () => {
     fc.property(fc.array(part), (parts) => {
       const header = parts.join(';')
       const sessions = cookiesOf(header).filter(([name]) => name === 'session')
-      expect(cookieValues(header, 'session')).toEqual(sessions.map(([, value]) => value))
+      expect(cookieValues(header, 'session')).toEqual([...new Set(sessions.map(([, value]) => value))])
     })
   )
 })

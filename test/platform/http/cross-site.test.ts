@@ -5,7 +5,7 @@ const plain: SiteClues = {
   method: 'POST',
   secFetchSite: null,
   origin: null,
-  host: 'api.shop.example',
+  hosts: ['api.shop.example'],
   publicUrl: 'https://shop.example/store',
   origins: ['https://www.partner.example', 'https://partner.example:8443/'],
   development: false
@@ -29,9 +29,13 @@ test.each<[rule: string, clues: Partial<SiteClues>, refused: boolean]>([
   ['the public URL’s host on another scheme does not', { origin: 'http://shop.example' }, true],
   ['the Host’s own Origin passes', { origin: 'https://api.shop.example' }, false],
   ['the Host’s own Origin passes over http', { origin: 'http://api.shop.example' }, false],
-  ['the Host may name the default port', { origin: 'https://api.shop.example', host: 'api.shop.example:443' }, false],
+  [
+    'the Host may name the default port',
+    { origin: 'https://api.shop.example', hosts: ['api.shop.example:443'] },
+    false
+  ],
   ['another port of the Host does not', { origin: 'https://api.shop.example:8443' }, true],
-  ['case does not matter', { origin: 'HTTPS://API.Shop.example', host: 'api.SHOP.example' }, false],
+  ['case does not matter', { origin: 'HTTPS://API.Shop.example', hosts: ['api.SHOP.example'] }, false],
   ['a configured Origin passes', { origin: 'https://www.partner.example' }, false],
   ['a configured Origin with a port passes', { origin: 'https://partner.example:8443' }, false],
   ['an unknown Origin does not', { origin: 'https://evil.example' }, true],
@@ -41,7 +45,7 @@ test.each<[rule: string, clues: Partial<SiteClues>, refused: boolean]>([
   ['an Origin with credentials does not', { origin: 'https://shop.example@evil.example' }, true],
   ['an Origin with a path does not', { origin: 'https://shop.example/' }, true],
   ['two Origins joined do not', { origin: 'https://shop.example, https://evil.example' }, true],
-  ['a Host that hides another does not', { origin: 'https://evil.example', host: 'api@evil.example' }, true],
+  ['a Host that hides another does not', { origin: 'https://evil.example', hosts: ['api@evil.example'] }, true],
   ['loopback does not pass in production', { origin: 'http://localhost:5173' }, true],
   ['loopback passes in development', { origin: 'http://localhost:5173', development: true }, false],
   ['loopback by IPv4 passes in development', { origin: 'http://127.0.0.1:5173', development: true }, false],
@@ -51,7 +55,7 @@ test.each<[rule: string, clues: Partial<SiteClues>, refused: boolean]>([
   ['what ends like loopback does not', { origin: 'http://evil.127.0.0.1.example', development: true }, true],
   ['what only begins like localhost does not', { origin: 'http://localhost.evil.example', development: true }, true],
   ['a page of an app does not, even on loopback', { origin: 'ftp://localhost', development: true }, true],
-  ['a Host with a path does not', { origin: 'https://evil.example', host: 'evil.example/path' }, true],
+  ['a Host with a path does not', { origin: 'https://evil.example', hosts: ['evil.example/path'] }, true],
   ['what looks like loopback does not', { origin: 'http://127.0.0.1.evil.example', development: true }, true],
   [
     'same-site from loopback passes in development',

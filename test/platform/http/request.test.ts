@@ -26,12 +26,17 @@ async function send(target: string, headers = ''): Promise<unknown> {
   return JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1))
 }
 
-test.each(['/a/../b', '/%2e%2e/x', '//a', '/a//b', '/a%2fb?c=%zz', '/A;b', 'http://other/a', '*', '/?'])(
+test.each(['/a/../b', '/%2e%2e/x', '//a', '/a//b', '/a%2fb?c=%zz', '/A;b', '*', '/?'])(
   'the target %s is read as sent',
   async (target) => {
     expect(await send(target)).toMatchObject({ target })
   }
 )
+
+test('a target in absolute form is read without its host', async () => {
+  expect(await send('http://other/a/../b?c')).toMatchObject({ target: '/a/../b?c' })
+  expect(await send('HTTPS://other')).toMatchObject({ target: '/' })
+})
 
 test('the socket’s address is returned', async () => {
   expect(await send('/')).toMatchObject({ address: '127.0.0.1' })

@@ -82,7 +82,7 @@ describe('the other fields', () => {
     ['shippingAddress.phone', 'x'.repeat(40)]
   ])('limits %s by code points', (path, longest) => {
     const [outer = '', inner] = path.split('.')
-    const holding = (value: string) => ({ [outer]: inner === undefined ? value : { [inner]: value } })
+    const holding = (value: string) => ({ ...handoff, [outer]: inner === undefined ? value : { [inner]: value } })
     // A lantern is one code point and two UTF-16 units.
     const lanterns = outer.endsWith('Url') ? longest : '🏮'.repeat(longest.length)
     expect(wrong(holding(lanterns))).toEqual([])
@@ -185,8 +185,13 @@ describe('customer and addresses', () => {
     expect(read({ billingAddress: { line1: 'B', address1: ' ' } }).billingAddress?.address1).toBe('B')
   })
 
-  test('ignores unknown fields and reads blank values as absent', () => {
-    const input = { isAdmin: true, id: 5, roles: ['administrator'], email: ' ', firstName: '', phone: ' ' }
+  test('refuses unknown fields by name, and reads blank values as absent', () => {
+    expect(wrong({ customer: { isAdmin: true, id: 5 }, billingAddress: { roles: [] } })).toEqual([
+      'customer.isAdmin',
+      'customer.id',
+      'billingAddress.roles'
+    ])
+    const input = { email: ' ', firstName: '', phone: ' ' }
     expect(read({ customer: input }).customer).toEqual({})
     expect(read({ billingAddress: { ...input, country: '' } }).billingAddress).toEqual({})
   })
