@@ -65,7 +65,8 @@ export function recordContact(
     .run()
 }
 
-function checkReferral(tx: Tx, { id, userId, email }: OrderRow, now: number): void {
+/** Rejects the referral of an order whose buyer is the affiliate, and notes one whose email is a plus address of theirs. */
+export function checkReferral(tx: Tx, { id, userId, email }: OrderRow, now: number): void {
   const affiliateId = findAttribution(tx, id)?.affiliateId ?? null
   if (affiliateId === null) return
   const affiliate = getAffiliateById(tx, affiliateId)

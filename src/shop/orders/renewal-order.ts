@@ -6,10 +6,11 @@ import { isCreditable } from '../affiliates/credit.ts'
 import { renewalInterval } from '../benefits/kinds.ts'
 import { needsShipping } from '../catalog/product-types.ts'
 import { emit } from '../webhooks/emit.ts'
-import { createReferral } from '../referrals/referrals.ts'
-import { setting } from '../settings/settings.ts'
+import { createReferral, finalRefusalOf, rejectReferral } from '../referrals/referrals.ts'
+import { isModuleOn, setting } from '../settings/settings.ts'
 import { taxInPaid } from '../tax/terms.ts'
 import type { OrderTax } from '../tax/terms.ts'
+import { checkReferral } from './buyer.ts'
 import { recordMove } from './transition.ts'
 import { findAttribution, itemsOf } from './find.ts'
 import { pricesFor, netGoodsMinor, toColumns, totalsOf, storeTaxes, termsOfOrder } from './totals.ts'
@@ -23,7 +24,7 @@ export type RenewalPayment = { amountMinor: number; currency: string; by: string
  * Inserts the pending order of a subscription's renewal: the subscription lines of the first order, at the charged
  * amount, for the same buyer. It takes no stock, because the charge was made, and gives no benefits, because the
  * subscription itself is extended. It has the attribution of the first order. The affiliate earns from it only with the
- * setting `affiliates.renewals`.
+ * module and the setting `affiliates.renewals`, and not if the first referral was rejected for good.
  *
  * @throws AppError VALIDATION_FAILED when the charge has another currency than the first order
  */
@@ -107,7 +108,10 @@ function copyAttribution(tx: Tx, originalId: number, order: OrderRow, now: numbe
   const { affiliateId, visitId } = attribution
   const affiliate = affiliateId === null ? undefined : findAffiliateById(tx, affiliateId)
   if (affiliate === undefined || visitId === null || !setting(tx, 'affiliates.renewals')) return
-  if (!isCreditable(tx, affiliate)) return
+  if (!isModuleOn(tx, 'affiliates') || !isCreditable(tx, affiliate)) return
   const { id: orderId, currency } = order
   createReferral(tx, { affiliate, orderId, visitId, baseMinor: netGoodsMinor(order), currency }, now)
+  checkReferral(tx, order, now)
+  const refusal = finalRefusalOf(tx, originalId)
+  if (refusal !== null) rejectReferral(tx, orderId, refusal, now)
 }

@@ -1,7 +1,7 @@
 import { currentRateBps } from '../affiliates/view.ts'
 import type { ReferralRow } from './store.ts'
 import { referrals } from './schema.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { emit } from '../webhooks/emit.ts'
 import { isCreditable } from '../affiliates/credit.ts'
 import { findReferralOfOrder, storeReferral, toEventData } from './store.ts'
@@ -98,6 +98,12 @@ function replaces(reason: string, known: string | null): boolean {
 
 function isOrderReason(reason: string | null): boolean {
   return reason?.startsWith('order_') ?? false
+}
+
+/** Why the referral of an order was rejected for good, such as `self`; null without one, and for the order's own state. */
+export function finalRefusalOf(db: Db, orderId: number): string | null {
+  const reason = findReferralOfOrder(db, orderId)?.rejectedFor ?? null
+  return isOrderReason(reason) ? null : reason
 }
 
 /** Stores what an operator should look at in the referral of an order. */
