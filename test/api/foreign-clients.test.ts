@@ -3,7 +3,7 @@ import { goodPassword } from '../support/people.ts'
 import { exchange, rawRequest } from '../support/raw-http.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
-import { checkOut, fieldErrors, loggedIn, mug } from './checkout-support.ts'
+import { checkOut, fieldErrors, loggedIn, mug, orderOf, shopFor } from './checkout-support.ts'
 
 let shop: RunningShop
 beforeAll(async () => {
@@ -60,6 +60,43 @@ describe("Stripe's name of an address", () => {
       city: 'Hamburg',
       country: 'DE'
     })
+  })
+})
+
+describe('a product with variations', () => {
+  const variation = (sku: string, more: object = {}) => ({ sku, name: sku, price: '10.00', ...more })
+  const seed = {
+    products: [
+      { slug: 'shirt', name: 'Shirt', variations: [variation('S'), variation('M', { stock: 2 })] },
+      { slug: 'sock', name: 'Sock', variations: [variation('36'), variation('40', { default: true })] },
+      { slug: 'cap', name: 'Cap', variations: [variation('One size')] }
+    ]
+  }
+
+  it('is bought by the ids that the offers name, and only the default that the shop has set needs none', async () => {
+    const shop = await shopFor({ seed })
+    const visitor = shop.visitor()
+    type Offers = { offers: { productId: number; variations: { variationId: number; name: string }[] }[] }
+    const { offers } = (await visitor.get<Offers>('/store/offers')).data
+    const [small] = offers[0]?.variations ?? []
+    expect(offers.map(({ variations }) => variations.map(({ name }) => name))).toEqual([
+      ['S', 'M'],
+      ['36', '40'],
+      ['One size']
+    ])
+    const asked = await checkOut(visitor, { items: [{ productId: 1, quantity: 1 }] })
+    expect([asked.status, asked.error.details]).toMatchObject([
+      422,
+      {
+        fieldErrors: { 'items.0.variationId': ['Is required: this product has variations.'] },
+        problems: [{ code: 'choose_variation', choices: [{ variationId: small?.variationId }, { stockLeft: 2 }] }]
+      }
+    ])
+    const bought = [{ productId: 1, quantity: 1, variationId: small?.variationId }].concat(
+      [2, 3].map((productId) => ({ productId, quantity: 1, variationId: undefined }))
+    )
+    const { items: lines } = orderOf(shop, await checkOut(visitor, { items: bought }))
+    expect(lines.map(({ name }) => name)).toEqual(['Shirt - S', 'Sock - 40', 'Cap - One size'])
   })
 })
 

@@ -192,12 +192,16 @@ describe('the problems of a quote', () => {
   ]
 
   it('name each line, its product and its code, and are those of checkout', async () => {
+    const choices = [
+      { variationId: 1, name: 'Small', options: {}, price: 19, available: true, stockLeft: null },
+      { variationId: 2, name: 'Large', options: {}, price: 21, available: true, stockLeft: null }
+    ]
     const problems = [
       { path: 'items.0.productId', code: 'unknown_product', message: 'Item 1 of the cart does not exist.' },
       { path: 'items.1.productId', code: 'unavailable', message: 'Item 2 of the cart is not for sale.' },
       { path: 'items.2.quantity', code: 'sold_out', message: 'Gone lamp is sold out.' },
       { path: 'items.4.quantity', code: 'not_enough', message: 'Few: only 1 can be ordered at a time.', left: 1 },
-      { path: 'items.5.variationId', code: 'choose_variation', message: 'Choose a variation of Shirt.' },
+      { path: 'items.5.variationId', code: 'choose_variation', message: 'Choose a variation of Shirt.', choices },
       { path: 'items.6.variationId', code: 'unavailable', message: 'Brass lantern does not have this variation.' }
     ]
     const quoted = await quote({ items })

@@ -136,19 +136,25 @@ describe('a checkout', () => {
     })
   })
 
+  const choices = [
+    { id: 'parcel', name: 'Parcel', amount: 4.9, estimate: '2–3 days', pickup: false },
+    { id: 'express', name: 'Express', amount: 11, estimate: null, pickup: false }
+  ]
+
   it('by token is refused without an address, without a method, and with a method that is not offered', async () => {
     const needed = async (body: object) => problemsOf(await buy({ ...handoff, items: [mug], ...body }))
     expect(await needed({})).toEqual([
       { path: 'shippingAddress', code: 'address_needed', message: 'Enter the address to ship to.' }
     ])
     expect(await needed({ shippingAddress: quay })).toEqual([
-      { path: 'shippingMethod', code: 'address_needed', message: 'Choose a shipping method.' }
+      { path: 'shippingMethod', code: 'address_needed', message: 'Choose a shipping method.', choices }
     ])
     expect(await needed({ shippingAddress: quay, shippingMethod: 'drone' })).toEqual([
       {
         path: 'shippingMethod',
         code: 'no_shipping_there',
-        message: 'This shipping method is not available for Germany. Choose another one.'
+        message: 'This shipping method is not available for Germany. Choose another one.',
+        choices
       }
     ])
     expect(await needed({ shippingAddress: { ...quay, country: 'FR' }, shippingMethod: 'parcel' })).toEqual([

@@ -36,7 +36,7 @@ export const storeFieldTexts: Readonly<Record<string, string>> = {
   widthMm: 'The width in millimetres; null if it is unknown.',
   heightMm: 'The height in millimetres; null if it is unknown.',
   available: 'Whether it can be bought now.',
-  isDefault: 'Whether it is the variation that a page shows first.',
+  isDefault: 'Whether the shop has made it the default, which an item without variationId buys.',
   kind: 'The kind of benefit.',
   text: 'The benefit in words.',
   productCount: 'The number of products in the category and below it.',

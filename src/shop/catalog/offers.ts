@@ -12,6 +12,7 @@ import { categoriesOfProduct, productById, tagsOfProduct, variationsOfProduct } 
 import { toMajor } from '../../platform/money.ts'
 import { currentPrice, nextPriceChange, pricesOf, chooseVariation } from './sellable.ts'
 import { imagesOf } from './public/image.ts'
+import { variationChoices } from './public/price.ts'
 import type { Image, Offer } from './public/shapes.ts'
 
 export type OfferQuery = {
@@ -99,7 +100,7 @@ export type OfferParts = {
 /** The public offer (docs/interface.md 2.6), with the next time at which its price may change. */
 export function toOffer(
   { product, variations, categories, tags, images }: OfferParts,
-  { currency, urlOf }: ViewTerms,
+  { currency, lowStock, urlOf }: Pick<ViewTerms, 'currency' | 'lowStock' | 'urlOf'>,
   now: number
 ): { view: Offer; changesAt: number | null } {
   const price = offerPrice(product, variations, currency, now)
@@ -115,7 +116,8 @@ export function toOffer(
     tags,
     image: images[0] ?? null,
     available: isAvailable(product, variations),
-    variationCount: variations.length
+    variationCount: variations.length,
+    variations: variationChoices(product, variations, { currency, lowStock }, now)
   }
   return { view, changesAt: price.changesAt }
 }

@@ -24,14 +24,15 @@ export const unsellableReasons = {
   unknown_product: { field: 'productId', message: 'This product does not exist.' },
   not_published: { field: 'productId', message: 'This product is not for sale.' },
   unknown_variation: { field: 'variationId', message: 'This product does not have this variation.' },
+  no_variation: { field: 'variationId', message: 'Is required: this product has variations.' },
   sold_out: { field: 'quantity', message: 'This product is sold out.' }
 } as const
 
 export type UnsellableReason = keyof typeof unsellableReasons
 
 /**
- * What a checkout item buys at `now`, or the reason why it cannot be bought. Without a variation id, a product with
- * variations means the one that its offer shows (`chooseVariation`). This only reads the stock; `takeStock` takes it.
+ * What a checkout item buys at `now`, or the reason why it cannot be bought. Without a variation id, it buys the default
+ * variation that the shop has set, or the only one; otherwise the buyer must choose. This only reads the stock; `takeStock` takes it.
  */
 export function findSellable(
   db: Db,
@@ -86,12 +87,14 @@ function findVariation(
   const available = variationsOfProduct(db, product.id)
   if (variationId !== null) return available.find((row) => row.id === variationId) ?? 'unknown_variation'
   if (available.length === 0) return null
-  return chooseVariation(product, available) ?? 'sold_out'
+  const chosen = chooseVariation(product, available)
+  if (chosen === undefined) return 'sold_out'
+  return chosen.isDefault || available.length === 1 ? chosen : 'no_variation'
 }
 
 /**
- * The variation that an offer shows and that an item without `variationId` buys: the default one if it is in stock, else
- * the first that is. Undefined when all are sold out.
+ * The variation whose price an offer shows: the default one if it is in stock, else the first that is. Undefined when all
+ * are sold out.
  *
  * @param available the product's available variations in their order
  */

@@ -3,7 +3,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { lineImage } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrderByPublicToken, itemsOf, findOrder } from '../orders/find.ts'
-import { findOrderView, maskedEmail, toTotals, invoiceUrl, payUrl, listOrders, invoiceUrls } from '../orders/view.ts'
+import { findOrderView, maskedEmail, invoiceUrl, payUrl, listOrders, invoiceUrls } from '../orders/view.ts'
 import { taxesOfOrder, toTaxes } from '../orders/totals.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { waitsForAccount } from '../orders/order-mails.ts'
@@ -73,7 +73,6 @@ export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): B
     order: {
       ...view,
       email: order.email === null ? null : maskedEmail(order.email),
-      totals: toTotals(order),
       taxes: toTaxes(taxesOfOrder(shop.db, order.id), order.currency),
       shippingMethod: order.shippingMethod,
       shipments: listShipments(shop.db, order.id),

@@ -5,15 +5,17 @@ import { discountLines, findCouponRefusal, inactiveReason } from '../catalog/cou
 import type { CouponRefusal, CouponScope, DiscountableLine } from '../catalog/coupon-rules.ts'
 import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import type { CouponRow } from '../catalog/rows.ts'
-import { categoryIdsOfProduct } from '../catalog/stored-product.ts'
+import { variationChoices } from '../catalog/public/price.ts'
+import type { VariationChoice } from '../catalog/public/shapes.ts'
+import { categoryIdsOfProduct, productById, variationsOfProduct } from '../catalog/stored-product.ts'
 import { saleTerms } from '../tax/terms.ts'
 import type { SaleTerms, TaxedBuyer } from '../tax/terms.ts'
-import { chargedPrice, computeTotals } from '../orders/totals.ts'
+import { chargedPrice, chargedShipping, computeTotals } from '../orders/totals.ts'
 import { couponRefusal, notEnough, refusal } from '../orders/problems.ts'
 import { customerKeyOf } from '../orders/coupon-uses.ts'
 import type { NewCoupon, NewLine } from '../orders/create-order.ts'
 import type { Refusal } from '../orders/problems.ts'
-import type { Problem } from '../orders/shapes.ts'
+import type { MethodChoice, Problem } from '../orders/shapes.ts'
 import type { Codes, QuoteBody } from './input.ts'
 import { findShown, findSellable, unsellableReasons } from '../catalog/sellable.ts'
 import type { Sellable, Shown, UnsellableReason } from '../catalog/sellable.ts'
@@ -188,7 +190,9 @@ export function findLines(db: Db, items: readonly Item[], now: number): { lines:
     merged.items.push(index)
     merged.quantity += item.quantity
     if (typeof found === 'string') {
-      refusals.push(unsellableRefusal(found, index, shown))
+      const refused = unsellableRefusal(found, index, shown)
+      if (refused.problem.code === 'choose_variation') refused.problem.choices = choicesOf(db, item.productId, now)
+      refusals.push(refused)
       continue
     }
     cartMinor += found.unitPriceMinor * item.quantity
@@ -202,6 +206,13 @@ export function findLines(db: Db, items: readonly Item[], now: number): { lines:
     }
   }
   return { lines: [...lines.values()], refusals }
+}
+
+function choicesOf(db: Db, productId: number, now: number): VariationChoice[] {
+  const product = productById(db, productId)
+  if (product === undefined) return []
+  const terms = { currency: setting(db, 'shop.currency'), lowStock: setting(db, 'store.lowStock') }
+  return variationChoices(product, variationsOfProduct(db, productId), terms, now)
 }
 
 /** The path of the line's first item. */
@@ -269,6 +280,7 @@ const unsellableProblems: Readonly<Record<UnsellableReason, ProblemOf>> = {
     hasVariations
       ? { code: 'choose_variation', message: `Choose a variation of ${name}.` }
       : { code: 'unavailable', message: `${name} does not have this variation.` },
+  no_variation: (name) => ({ code: 'choose_variation', message: `Choose a variation of ${name}.` }),
   sold_out: (name) => ({ code: 'sold_out', message: `${name} is sold out.` })
 }
 
@@ -290,6 +302,17 @@ export type Sale = {
   shipping: ShippingChoice
   /** Buys a product that the customer already subscribes to. */
   subscribeAgain: boolean
+}
+
+/** The shipping methods of a sale, with what each costs in major units. */
+export function methodChoices({
+  cart,
+  shipping,
+  currency
+}: Pick<Sale, 'cart' | 'shipping' | 'currency'>): MethodChoice[] {
+  const costOf = (amountMinor: number): number =>
+    toMajor(chargedShipping(cart.terms, { lines: cart.lines, shippingMinor: amountMinor, currency }), currency)
+  return shipping.methods.map(({ amountMinor, ...method }) => ({ ...method, amount: costOf(amountMinor) }))
 }
 
 /** The sale that a request asks for, with its prices at `now`. */

@@ -8,7 +8,7 @@ import type { Refusal } from '../orders/problems.ts'
 import type { PartProblem, Problem } from '../orders/shapes.ts'
 import type { Quote } from './shapes.ts'
 import { takesToken } from '../orders/strategies.ts'
-import { sentCodes, lineAt, pathOf, emailOf, emailRefusals, saleOf } from './cart.ts'
+import { sentCodes, lineAt, pathOf, emailOf, emailRefusals, methodChoices, saleOf } from './cart.ts'
 import { ifReleased, replacedOrders, holdsTooMuch, tooManyUnpaid } from './held-orders.ts'
 import { evaluateCodes } from './limits.ts'
 import type { QuoteBody } from './input.ts'
@@ -17,7 +17,7 @@ import { paymentRefusals, saleRefusals } from './refusals.ts'
 import type { Sale } from './cart.ts'
 import { toMajor } from '../../platform/money.ts'
 import { lineImage } from '../catalog/public/image.ts'
-import { toTaxes, chargedShipping } from '../orders/totals.ts'
+import { toTaxes } from '../orders/totals.ts'
 
 /** The client of a quote. */
 export type QuoteCaller = {
@@ -82,9 +82,10 @@ const tooManyAttempts = 'Too many attempts. Please try again later.'
 /** A sale and everything that prevents it, for a site. */
 export function toQuote(
   { db, publicUrl }: Pick<ShopContext, 'db' | 'publicUrl'>,
-  { cart, currency, shipping, totals }: Sale,
+  sale: Sale,
   refusals: readonly Refusal[]
 ): Quote {
+  const { cart, currency, shipping, totals } = sale
   const { cartLines, lines } = cart
   const problems = refusals.map(({ problem }) => problem)
   const major = (minor: number): number => toMajor(minor, currency)
@@ -109,10 +110,7 @@ export function toQuote(
     discount: major(discountMinor),
     shipping: {
       required: shipping.isRequired,
-      methods: shipping.methods.map(({ amountMinor, ...method }) => ({
-        ...method,
-        amount: major(chargedShipping(cart.terms, { lines, shippingMinor: amountMinor, currency }))
-      })),
+      methods: methodChoices(sale),
       chosen: shipping.chosen?.id ?? null,
       amount: major(shippingMinor)
     },

@@ -7,7 +7,7 @@ import { takesToken } from '../orders/strategies.ts'
 import { setting } from '../settings/settings.ts'
 import { zoneCountries } from '../shipping/zones.ts'
 import { listTaxRates } from '../tax/rates.ts'
-import { lineAt, pathOf, vatIdRefusals } from './cart.ts'
+import { lineAt, methodChoices, pathOf, vatIdRefusals } from './cart.ts'
 import type { EvaluatedCart, Sale } from './cart.ts'
 import { stockRefusals } from './held-orders.ts'
 import { offersChoice } from './payment-config.ts'
@@ -70,7 +70,7 @@ export function saleRefusals(db: Db, sale: Sale, now: number): RefusalGroup[] {
     { refusals: stock.filter((each) => !hasNotEnough(each, cart)), message: 'Some items cannot be bought.' },
     { refusals: usedCoupons(db, cart) },
     { refusals: vatIdRefusals(sale.vatId) },
-    { refusals: shippingRefusals(db, sale.shipping, sale.shippingRequest) }
+    { refusals: shippingRefusals(db, sale.shipping, sale.shippingRequest, () => methodChoices(sale)) }
   ]
 }
 

@@ -4,7 +4,7 @@ import { download } from '../benefits/download-links.ts'
 import { productTypes } from '../catalog/product-types.ts'
 import { image } from '../catalog/public/shapes.ts'
 import { orderAddress } from '../orders/address.ts'
-import { cartProblem, lineProblem, order, taxes, totals } from '../orders/shapes.ts'
+import { cartProblem, lineProblem, methodChoice, order, taxes, totals } from '../orders/shapes.ts'
 import { shipment } from '../shipments/find.ts'
 
 const invoiceUrl = z.string().nullable().meta({
@@ -12,7 +12,7 @@ const invoiceUrl = z.string().nullable().meta({
   example: 'https://shop.example/checkout/invoice/V1StGXR8Z5jdHi6BmyT0qW3nKfLxPzRc7uEoAaDbGhY'
 })
 
-const listedOrder = z.object({ ...order.shape, invoiceUrl }).meta({ id: 'Order' })
+const listedOrder = z.object({ ...order.shape, totals, invoiceUrl }).meta({ id: 'Order' })
 
 export const orderToken = z.string().meta({
   description: 'Reads and cancels the order without a session: keep it secret.',
@@ -23,7 +23,6 @@ const buyerOrder = z
   .object({
     ...listedOrder.shape,
     email: z.string().nullable().meta({ description: 'Masked.', example: 'a…@example.com' }),
-    totals,
     taxes,
     shippingMethod: z
       .object({
@@ -134,14 +133,6 @@ const quoteLine = z
   })
   .meta({ id: 'QuoteLine' })
 
-const offeredMethod = z.object({
-  id: z.string(),
-  name: z.string(),
-  amount,
-  estimate: z.string().nullable(),
-  pickup: z.boolean()
-})
-
 const quotedTax = z.object({
   included: z.boolean().meta({ description: 'Whether the prices include the tax.' }),
   amount,
@@ -164,7 +155,7 @@ export const quoteData = z
     discount: amount,
     shipping: z.object({
       required: z.boolean().meta({ description: 'Whether a line has to be shipped.' }),
-      methods: z.array(offeredMethod),
+      methods: z.array(methodChoice),
       chosen: z.string().nullable(),
       amount
     }),

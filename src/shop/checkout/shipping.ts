@@ -4,7 +4,7 @@ import type { Place, Addresses } from '../../platform/postal/countries.ts'
 import { needsShipping } from '../catalog/product-types.ts'
 import type { ChosenShipping } from '../orders/create-order.ts'
 import { refusal } from '../orders/problems.ts'
-import type { ProblemCode } from '../orders/shapes.ts'
+import type { MethodChoice, ProblemCode } from '../orders/shapes.ts'
 import type { Refusal } from '../orders/problems.ts'
 import { takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
@@ -84,13 +84,23 @@ export type ShippingRequest = {
 /**
  * Why a cart cannot be shipped as a checkout asks for it. A payment token needs an address and a method. The page of a
  * redirect asks for what is missing, so only an explicit country to which the shop has no shipping is refused.
+ *
+ * @param choices the methods to choose from, with their prices
  */
-export function shippingRefusals(db: Db, choice: ShippingChoice, request: ShippingRequest): Refusal[] {
+export function shippingRefusals(
+  db: Db,
+  choice: ShippingChoice,
+  request: ShippingRequest,
+  choices: () => MethodChoice[]
+): Refusal[] {
   if (!choice.isRequired || choice.chosen?.pickup === true) return []
   const { strategy, shipTo, country, isExplicit, methodId } = request
   const hasZones = zoneCountries(db).length > 0
   const isToken = takesToken(strategy)
   const problem = (path: string, code: ProblemCode, message: string): Refusal[] => [refusal({ path, code, message })]
+  const choose = (code: ProblemCode, message: string): Refusal[] => [
+    refusal({ path: 'shippingMethod', code, message, choices: choices() })
+  ]
   const mustFit = isToken ? shipTo !== null || hasZones : hasZones && isExplicit
   if (country !== undefined && mustFit && !shipToCountries(db).includes(country))
     return problem('shippingAddress', 'no_shipping_there', `We do not ship to ${countryName(country)}.`)
@@ -103,9 +113,9 @@ export function shippingRefusals(db: Db, choice: ShippingChoice, request: Shippi
   if (country === undefined || shipTo === null)
     return problem('shippingAddress', 'address_needed', 'Enter the address to ship to.')
   if (choice.chosen !== null) return []
-  if (methodId === undefined) return problem('shippingMethod', 'address_needed', 'Choose a shipping method.')
+  if (methodId === undefined) return choose('address_needed', 'Choose a shipping method.')
   const message = `This shipping method is not available for ${countryName(country)}. Choose another one.`
-  return problem('shippingMethod', 'no_shipping_there', message)
+  return choose('no_shipping_there', message)
 }
 
 /** The codes of the countries that the shop ships to: those of the setting that have a shipping zone, if there are zones. */

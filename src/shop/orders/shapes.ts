@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { amount, count, currency, id, time } from '../../platform/public-fields.ts'
+import { variationChoice } from '../catalog/public/shapes.ts'
 import { orderStatuses } from './states.ts'
 
 export const orderStatus = z.enum(orderStatuses)
@@ -99,6 +100,18 @@ export const problemCodes = [
 
 export type ProblemCode = (typeof problemCodes)[number]
 
+/** A shipping method that an order can have. */
+export const methodChoice = z
+  .object({
+    id: z.string().meta({ example: 'standard' }),
+    name: z.string().meta({ example: 'Parcel' }),
+    amount,
+    estimate: z.string().nullable().meta({ example: '2–3 days' }),
+    pickup: z.boolean().meta({ description: 'Whether the buyer picks the goods up in the shop.' })
+  })
+  .meta({ id: 'MethodChoice' })
+export type MethodChoice = z.infer<typeof methodChoice>
+
 const reason = {
   code: z.enum(problemCodes).meta({ example: 'not_enough' }),
   message: z.string().meta({ description: 'For the buyer. It names the product.', example: 'Lantern: only 2 left.' }),
@@ -107,7 +120,11 @@ const reason = {
     .number()
     .exactOptional()
     .meta({ description: 'below_minimum, coupon_minimum: the smallest total.', example: 20 }),
-  currentPeriodEnd: z.string().exactOptional().meta({ description: 'already_subscribed: when the paid period ends.' })
+  currentPeriodEnd: z.string().exactOptional().meta({ description: 'already_subscribed: when the paid period ends.' }),
+  choices: z
+    .union([z.array(variationChoice), z.array(methodChoice)])
+    .exactOptional()
+    .meta({ description: 'What can be chosen: the variations, or the shipping methods.' })
 }
 
 /** Why one line or one code of a cart cannot be bought. */

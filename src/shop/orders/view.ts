@@ -19,7 +19,8 @@ import type { Pagination } from '../../platform/public-fields.ts'
 
 /** Reads what the public form of an order shows: its row, its attribution if it has one, and its referral. */
 function selectFacts(orm: Orm) {
-  const { id, status, currency, totalMinor, createdAt, updatedAt, renewalOf } = orders
+  const { id, status, currency, createdAt, updatedAt, renewalOf } = orders
+  const { subtotalMinor, discountMinor, shippingMinor, taxMinor, taxIncluded, totalMinor } = orders
   const {
     orderId: _order,
     affiliateId: _affiliate,
@@ -32,6 +33,11 @@ function selectFacts(orm: Orm) {
       id,
       status,
       currency,
+      subtotalMinor,
+      discountMinor,
+      shippingMinor,
+      taxMinor,
+      taxIncluded,
       totalMinor,
       createdAt,
       updatedAt,
@@ -45,16 +51,18 @@ function selectFacts(orm: Orm) {
     .leftJoin(referrals, eq(referrals.orderId, orders.id))
 }
 
+type ListedOrder = OrderView & { totals: OrderTotals }
 type OrderFacts = ReturnType<ReturnType<typeof selectFacts>['all']>[number]
 type OrderLine = Pick<OrderItemRow, 'name' | 'quantity' | 'totalMinor'>
 
 /** The public form of an order (docs/interface.md 2.5): amounts in major units, times in ISO 8601 UTC. */
-function toOrder(order: OrderFacts, lines: readonly OrderLine[]): OrderView {
+function toOrder(order: OrderFacts, lines: readonly OrderLine[]): ListedOrder {
   return {
     id: order.id,
     status: order.status,
     currency: order.currency,
     total: toMajor(order.totalMinor, order.currency),
+    totals: toTotals(order),
     createdAt: toIso(order.createdAt),
     updatedAt: toIso(order.updatedAt),
     renewalOf: order.renewalOf,
@@ -82,7 +90,7 @@ function toOrder(order: OrderFacts, lines: readonly OrderLine[]): OrderView {
 }
 
 /** The parts of an order's total in major units: subtotal - discount + shipping (+ tax unless included) = total. */
-export function toTotals(order: SumColumns & Pick<OrderRow, 'currency'>): OrderTotals {
+export function toTotals(order: Omit<SumColumns, 'goodsTaxMinor'> & Pick<OrderRow, 'currency'>): OrderTotals {
   const major = (minor: number): number => toMajor(minor, order.currency)
   return {
     subtotal: major(order.subtotalMinor),
@@ -157,7 +165,7 @@ export function listOrders(
   db: Db,
   userId: number,
   { page, perPage }: Page
-): { orders: OrderView[]; pagination: Pagination } {
+): { orders: ListedOrder[]; pagination: Pagination } {
   return readSnapshot(db, () => {
     if (!isModuleOn(db, 'commerce')) return { orders: [], pagination: { page, perPage, total: 0, totalPages: 0 } }
     const total = totalOfCustomer(db).get({ userId })?.total ?? 0
@@ -168,12 +176,12 @@ export function listOrders(
 }
 
 /** The public form of an order; undefined if it does not exist. */
-export function findOrderView(db: Db, id: number): OrderView | undefined {
+export function findOrderView(db: Db, id: number): ListedOrder | undefined {
   return withLines(db, selectFacts(db.orm).where(eq(orders.id, id)).all())[0]
 }
 
 /** Adds the lines of all rows with one statement. */
-function withLines(db: Db, rows: readonly OrderFacts[]): OrderView[] {
+function withLines(db: Db, rows: readonly OrderFacts[]): ListedOrder[] {
   if (rows.length === 0) return []
   const ids = JSON.stringify(rows.map((row) => row.id))
   const byOrder = Map.groupBy(linesOfOrders(db).all({ ids }), (line) => line.orderId)

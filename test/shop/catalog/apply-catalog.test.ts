@@ -78,7 +78,7 @@ test('a variation missing from the file cannot be bought, and a later import res
   const { id } = product(db, 'mug')
   const [before] = variationsOfProduct(db, id)
   expect(apply(db, [{ ...mug, variations: [large] }]).changes[0]?.fields).toEqual(['variations'])
-  expect(variationsOfProduct(db, id).map(({ sku, isDefault }) => [sku, isDefault])).toEqual([['L', true]])
+  expect(variationsOfProduct(db, id).map(({ sku, isDefault }) => [sku, isDefault])).toEqual([['L', false]])
   expect(findSellable(db, id, before?.id ?? 0, noon)).toBe('unknown_variation')
   apply(db, [{ ...mug, variations: [small, large] }])
   expect(variationsOfProduct(db, id)[0]).toEqual(before)

@@ -46,7 +46,7 @@ test.each([
     2,
     ['Mug - Large', 1400, null, null]
   ],
-  ['the next variation when the default is sold out', sizes({}, { stock: 0 }), null, ['Mug - Small', 1000, null, null]],
+  ['nothing when the default is sold out and the buyer chose none', sizes({}, { stock: 0 }), null, 'no_variation'],
   [
     'a variation that uses the stock of its product',
     sizes({}, { stock: 3 }, { stock: 2 }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isRecord } from '../../../platform/typed.ts'
 import {
   amount,
   count,
@@ -191,7 +192,7 @@ export function formatSchemas(currency: string) {
       // Checked even if other fields are invalid, so that all errors of a product are reported together.
       .refine(hasPrice, { path: ['price'], message: 'Is required.', when: () => true })
       .transform(({ slug, price, salePrice, ...entry }): ProductInput => {
-        const first = entry.variations?.find(({ isDefault }) => isDefault)
+        const first = entry.variations?.find(({ isDefault }) => isDefault) ?? entry.variations?.[0]
         const salePriceMinor = salePrice === undefined && price == null ? first?.salePriceMinor : salePrice
         return {
           shape: 'product',
@@ -217,7 +218,8 @@ export function formatSchemas(currency: string) {
         // These do not change a product.
         image: z.unknown().optional(),
         variationCount: z.unknown().optional(),
-        ...parts
+        ...parts,
+        variations: z.preprocess((sent) => (isOfferList(sent) ? undefined : sent), parts.variations)
       })
       .transform(
         ({ offerId: _offerId, productId: _id, image: _image, variationCount: _count, ...entry }): ProductInput => {
@@ -305,6 +307,11 @@ function toProduct({ saleStart, saleEnd, description, ...fields }: ProductParts)
 }
 
 /** A product without its own price has the price of its default variation. */
+/** Whether these are the variations that an offer shows, which do not change a product. */
+function isOfferList(variations: unknown): boolean {
+  return Array.isArray(variations) && variations.every((entry) => isRecord(entry) && 'variationId' in entry)
+}
+
 function hasPrice(entry: unknown): boolean {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return true
   const hasOwn = 'price' in entry && entry.price !== undefined && entry.price !== null
@@ -353,7 +360,7 @@ function orNull<T>(value: T | null | undefined): T | null {
 }
 
 /**
- * The schema of a product's `variations`. Exactly one becomes the default. A variation with options is named after them if
+ * The schema of a product's `variations`. At most one is the default, which a buyer gets who chooses none. A variation with options is named after them if
  * it has no name.
  *
  * @param currency the shop's; amounts are in it
@@ -364,11 +371,7 @@ export function variationList(currency: string) {
     .max(2048, 'Must have at most 2048 entries.')
     .transform((variations, context) => {
       checkVariations(variations, context)
-      const chosen = Math.max(
-        0,
-        variations.findIndex(({ isDefault }) => isDefault)
-      )
-      return variations.map((variation, index) => ({ ...variation, isDefault: index === chosen }))
+      return variations
     })
 }
 

@@ -289,7 +289,6 @@ function variations(
       ...prices(row, reading),
       stock: stock(row, reading),
       gtin: gtinOf(row, reading),
-      default: index === 0,
       ...(cell(row, 'variantImage') === '' ? {} : { images: variantImage(row, reading) })
     }
   })

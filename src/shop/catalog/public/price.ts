@@ -2,7 +2,8 @@ import { toMajor } from '../../../platform/money.ts'
 import { currentPrice, nextPriceChange, pricesOf } from '../sellable.ts'
 import type { ProductRow, VariationRow } from '../rows.ts'
 import { effectiveStock } from '../stock.ts'
-import type { PublicPrice } from './shapes.ts'
+import type { PublicPrice, VariationChoice } from './shapes.ts'
+import type { ViewTerms } from './categories.ts'
 
 /** The price of a product without variations, or of one variation. */
 export function priceOf(
@@ -43,4 +44,29 @@ export function lowestPrice(
 export function nextChange(product: ProductRow, variations: readonly VariationRow[], now: number): number | null {
   const priced = [null, ...variations].map((variation) => nextPriceChange(pricesOf(product, variation), now))
   return priced.find((at) => at !== null) ?? null
+}
+
+/** What a buyer chooses from: the available variations of a product, in their order. */
+export function variationChoices(
+  product: ProductRow,
+  variations: readonly VariationRow[],
+  terms: Pick<ViewTerms, 'currency' | 'lowStock'>,
+  now: number
+): VariationChoice[] {
+  return variations.map((variation) => {
+    const stock = effectiveStock(product, variation)
+    return {
+      variationId: variation.id,
+      name: variation.name,
+      options: variation.options,
+      price: priceOf(product, variation, terms.currency, now).amount,
+      available: stock !== 0,
+      stockLeft: lowOnly(stock, terms)
+    }
+  })
+}
+
+/** How many units are left, if they are few; else null. */
+export function lowOnly(stock: number | null, { lowStock }: Pick<ViewTerms, 'lowStock'>): number | null {
+  return stock !== null && stock <= lowStock ? stock : null
 }

@@ -15,7 +15,7 @@ import { grantsOfProduct, productBySlug, tagsOfProduct, variationsOfProduct } fr
 import { optionsOf } from '../grants.ts'
 import { toCard } from './card.ts'
 import { imagesOf } from './image.ts'
-import { priceOf } from './price.ts'
+import { lowOnly, priceOf } from './price.ts'
 import type { PublicGrant, PublicProduct, PublicVariation } from './shapes.ts'
 import { viewTerms } from './categories.ts'
 import type { ViewTerms } from './categories.ts'
@@ -112,10 +112,6 @@ function toPublicGrant(db: Db, grant: GrantSpec, { textOf }: ProductTerms): Publ
   const { kind, ...fields } = grant
   const shown = Object.entries(fields).filter(([name]) => name !== 'file')
   return { kind, text: textOf(db, grant), ...Object.fromEntries(shown) }
-}
-
-function lowOnly(stock: number | null, { lowStock }: ViewTerms): number | null {
-  return stock !== null && stock <= lowStock ? stock : null
 }
 
 const limit = sql.placeholder('limit')

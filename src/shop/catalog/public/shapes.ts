@@ -142,6 +142,21 @@ const category = z
 export type PublicCategory = z.infer<typeof category>
 
 /** The public offer (docs/interface.md 2.6). */
+/** What a buyer chooses from when an item names no variation. */
+export const variationChoice = z
+  .object({
+    variationId: id,
+    name: z.string().meta({ example: 'M / Red' }),
+    options: z
+      .record(z.string(), z.string())
+      .meta({ description: 'Its value of each option of the product.', example: { Size: 'M', Colour: 'Red' } }),
+    price: amount,
+    available: z.boolean().meta({ example: true }),
+    stockLeft
+  })
+  .meta({ id: 'VariationChoice' })
+export type VariationChoice = z.infer<typeof variationChoice>
+
 const offer = z
   .object({
     offerId: z.string().meta({ example: 'offer-3' }),
@@ -155,7 +170,8 @@ const offer = z
     tags: z.array(z.string()).meta({ example: ['brass'] }),
     image: image.nullable(),
     available: z.boolean().meta({ description: 'Whether it can be bought now.', example: true }),
-    variationCount: count.meta({ description: '0 for a product without variations.', example: 0 })
+    variationCount: count.meta({ description: '0 for a product without variations.', example: 0 }),
+    variations: z.array(variationChoice).meta({ description: 'Their ids are the variationId of a checkout.' })
   })
   .meta({
     id: 'Offer',

@@ -133,7 +133,7 @@ describe('a catalog file in JSON', () => {
     ])
   })
 
-  it('makes the first variation the default when none is marked, and gives the product its price', () => {
+  it('gives the product the price of the first variation when none is the default, and makes none the default', () => {
     const [product] = readProducts([
       {
         slug: 'a',
@@ -145,7 +145,7 @@ describe('a catalog file in JSON', () => {
       }
     ])
     expect(product).toMatchObject({ priceMinor: 300, salePriceMinor: 200 })
-    expect(product?.variations?.map(({ isDefault }) => isDefault)).toEqual([true, false])
+    expect(product?.variations?.map(({ isDefault }) => isDefault)).toEqual([false, false])
   })
 
   it('distinguishes null ("no sale", "not counted") from a missing field', () => {

@@ -89,7 +89,7 @@ describe("Shopify's product export", () => {
       priceMinor: 1250,
       stock: null,
       variations: [
-        { sku: 'S-1', name: 'Small', priceMinor: 1250, stock: 4, isDefault: true },
+        { sku: 'S-1', name: 'Small', priceMinor: 1250, stock: 4, isDefault: false },
         { sku: 'shirt-large', name: 'Large', priceMinor: 1500, stock: null, isDefault: false },
         { sku: 'shirt-large-red', name: 'Large / Red', priceMinor: 1500, isDefault: false }
       ]
@@ -98,7 +98,7 @@ describe("Shopify's product export", () => {
   })
 
   it('reads a single variant with an option as a variation', () => {
-    expect(readRows(small).file.products[0]?.variations).toMatchObject([{ name: 'Small', isDefault: true }])
+    expect(readRows(small).file.products[0]?.variations).toMatchObject([{ name: 'Small', isDefault: false }])
   })
 
   it('adds a suffix to a SKU that a product has twice', () => {
