@@ -3,6 +3,8 @@
  * generator have one core each. The two sides of a comparison run alternately.
  *
  *     npm run bench                            everything, over half an hour on a quiet machine
+ *     npm run bench -- --short                 the form of CI: each comparison once for a second, with a smaller shop. It
+ *                                              fails for another answer or a refused request, and never because of a time
  *     npm run bench -- --check                 exit with 1 when a result misses its target
  *     npm run bench -- --only me,orders        only these rows (see --list)
  *     npm run bench -- --seconds 5 --rounds 5  longer and more runs
@@ -10,9 +12,10 @@
 import { parseArgs } from 'node:util'
 import { installPacked } from '../support/packed.ts'
 import { openContext } from './context.ts'
+import { grown, small } from './generated-shop.ts'
 import type { Rounds } from './measure/compare.ts'
 import { hasGenerator } from './measure/load.ts'
-import { isReached, lineOf, report } from './report.ts'
+import { hasFailures, isReached, lineOf, report } from './report.ts'
 import { checkoutRow } from './rows/checkout.ts'
 import { endpointRows } from './rows/endpoints.ts'
 import { footprintRows } from './rows/footprint.ts'
@@ -42,6 +45,7 @@ const rows: readonly Row[] = [
 const help = `Usage: npm run bench -- [options]
 
   --check        exit with 1 when a result misses its target
+  --short        each comparison once for a second; exit with 1 for another answer or a refused request
   --only A,B     measure only these rows
   --seconds N    duration of each run (3)
   --rounds N     runs of each side (3); fewer are not reliable
@@ -52,6 +56,7 @@ const { values } = parseArgs({
   options: {
     check: { type: 'boolean', default: false },
     only: { type: 'string' },
+    short: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '3' },
     list: { type: 'boolean', default: false },
@@ -65,9 +70,12 @@ const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 // process.exit runs the exit handlers, which stop the servers and remove the folders.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
-const asked = values.only?.split(',') ?? rows.map(({ name }) => name)
+const compared: readonly Row[] = [...endpointRows, quoteRow, pictureRow, proxyRow, loginRow, checkoutRow]
+const asked = values.only?.split(',') ?? (values.short ? compared : rows).map(({ name }) => name)
 const unknown = asked.find((name) => !rows.some((row) => row.name === name))
-const rounds: Rounds = { rounds: Number(values.rounds), seconds: Number(values.seconds), connections: 32 }
+const rounds: Rounds = values.short
+  ? { rounds: 1, seconds: 1, warmUpSeconds: 0, connections: 32 }
+  : { rounds: Number(values.rounds), seconds: Number(values.seconds), warmUpSeconds: 20, connections: 32 }
 const isCounted = [rounds.rounds, rounds.seconds].every((count) => Number.isInteger(count) && count > 0)
 
 if (values.help) print(help)
@@ -88,7 +96,7 @@ async function bench(selected: readonly Row[]): Promise<void> {
   progress('building, packing and installing the package')
   const packed = installPacked()
   process.on('exit', () => packed.remove())
-  const context = openContext(packed, rounds, progress)
+  const context = openContext(packed, rounds, values.short ? small : grown, progress)
   const outcomes: Outcome[] = []
   for (const row of selected) {
     progress(row.about)
@@ -99,5 +107,6 @@ async function bench(selected: readonly Row[]): Promise<void> {
   }
   await context.clear()
   print(report(outcomes, rounds))
-  if (values.check && !outcomes.every(isReached)) process.exitCode = 1
+  const isFailed = values.short ? outcomes.some(hasFailures) : values.check && !outcomes.every(isReached)
+  if (isFailed) process.exitCode = 1
 }

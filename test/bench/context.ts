@@ -1,5 +1,5 @@
 import type { Packed } from '../support/packed.ts'
-import { generateShop, grown } from './generated-shop.ts'
+import { generateShop } from './generated-shop.ts'
 import type { GeneratedShop, Size } from './generated-shop.ts'
 import type { Rounds } from './measure/compare.ts'
 import type { BenchContext } from './rows/row.ts'
@@ -7,7 +7,12 @@ import { startServers } from './servers.ts'
 import type { Payments, Servers } from './servers.ts'
 
 /** Creates the context of a benchmark. A shop is generated when a row first needs it. */
-export function openContext(packed: Packed, rounds: Rounds, progress: (line: string) => void): BenchContext {
+export function openContext(
+  packed: Packed,
+  rounds: Rounds,
+  measured: Size,
+  progress: (line: string) => void
+): BenchContext {
   const shops = new Map<Size, GeneratedShop>()
   let open: { payments: Payments; servers: Servers } | undefined
   const context: BenchContext = {
@@ -24,7 +29,7 @@ export function openContext(packed: Packed, rounds: Rounds, progress: (line: str
     async servers(payments) {
       if (open?.payments === payments) return open.servers
       await context.clear()
-      const servers = await startServers(packed, await context.shopOf(grown), payments)
+      const servers = await startServers(packed, await context.shopOf(measured), payments)
       open = { payments, servers }
       return servers
     },

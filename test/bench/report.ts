@@ -14,7 +14,13 @@ const ratioOf = ({ shop, reference }: Comparison): number => shop.requestsASecon
 /** Whether an outcome reaches its target. A comparison with failures never does, because refusals are fast. */
 export function isReached(outcome: Outcome): boolean {
   if (outcome.kind === 'figure') return outcome.value <= outcome.max
-  return ratioOf(outcome) >= outcome.target && outcome.shop.failures + outcome.reference.failures === 0
+  return ratioOf(outcome) >= outcome.target && !hasFailures(outcome)
+}
+
+/** Whether a request was refused or not answered. */
+export function hasFailures(outcome: Outcome): boolean {
+  if (outcome.kind === 'figure') return outcome.unit === 'failures' && outcome.value > 0
+  return outcome.shop.failures + outcome.reference.failures > 0
 }
 
 /** Whether the spread of its runs is too large. */

@@ -39,7 +39,9 @@ export async function serveShop(
     SHOPSTEAD_DATA_DIR: dataDir,
     SHOPSTEAD_PAYMENTS: payments,
     SHOPSTEAD_ENV: payments === 'sandbox' ? 'test' : 'production',
-    SHOPSTEAD_PUBLIC_URL: 'https://shop.example'
+    SHOPSTEAD_PUBLIC_URL: 'https://shop.example',
+    // Each request with a body comes from another address, as the load generator says.
+    SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1'
   }
   const command = [
     process.execPath,

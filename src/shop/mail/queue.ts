@@ -1,5 +1,7 @@
 import { mails } from './schema.ts'
 import { and, asc, eq, gt, isNull, lte, or, sql, desc } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree, statement } from '../../platform/db/database.ts'
 import { setBackMs } from '../../platform/clock.ts'
@@ -19,34 +21,37 @@ const maxAttempts = retryDelaysMs.length + 1
 const longestDelayMs = Math.max(...retryDelaysMs)
 const retentionMs = 30 * 24 * hourMs
 
-const firstDue = statement((orm) =>
-  orm
-    .select()
-    .from(mails)
-    .where(
-      and(
-        eq(mails.state, 'queued'),
-        // The clock may have been ahead when the row was queued or tried, and set back since: do not wait for that time.
-        or(
-          lte(mails.nextAttemptAt, sql.placeholder('now')),
-          gt(mails.nextAttemptAt, sql.placeholder('longest')),
-          and(eq(mails.attempts, 0), gt(mails.createdAt, sql.placeholder('future')))
-        )
-      )
-    )
-    .orderBy(asc(mails.nextAttemptAt), asc(mails.id))
-    .limit(1)
-    .prepare()
-)
+/** The first of the queued emails that match. Each condition is a range of an index, however many emails wait. */
+const firstQueued = (isDue: SQL | undefined, by: SQLiteColumn) =>
+  statement((orm) =>
+    orm
+      .select()
+      .from(mails)
+      .where(and(sql`state = 'queued'`, isDue))
+      .orderBy(asc(by), asc(mails.id))
+      .limit(1)
+      .prepare()
+  )
+const nextDue = firstQueued(lte(mails.nextAttemptAt, sql.placeholder('now')), mails.nextAttemptAt)
+// The clock may have been ahead when the row was queued or tried, and set back since: do not wait for that time.
+const triedLater = firstQueued(gt(mails.nextAttemptAt, sql.placeholder('longest')), mails.nextAttemptAt)
+const queuedLater = firstQueued(and(sql`attempts = 0`, gt(mails.createdAt, sql.placeholder('future'))), mails.createdAt)
+
+function findDue(db: Db, now: number): MailRow | undefined {
+  return (
+    nextDue(db).get({ now }) ??
+    triedLater(db).get({ longest: now + longestDelayMs }) ??
+    queuedLater(db).get({ future: now + setBackMs })
+  )
+}
 
 /** Takes the next email that is due and records the attempt; undefined when none is due. */
 export async function claimNext(db: Db, now: number): Promise<MailRow | undefined> {
-  const times = { now, longest: now + longestDelayMs, future: now + setBackMs }
-  if (firstDue(db).get(times) === undefined) return undefined
+  if (findDue(db, now) === undefined) return undefined
   return writeWhenFree(db, (tx) => {
     for (;;) {
       // Read again under the lock: another process may have taken the row meanwhile.
-      const due = firstDue(tx).get(times)
+      const due = findDue(tx, now)
       if (due === undefined) return undefined
       if (due.attempts < maxAttempts) return countAttempt(tx, due, now)
       // A crash interrupted the last attempt.
@@ -201,7 +206,7 @@ export function queueMailToShop<T extends MailTemplate>(tx: Tx, mail: QueuedMail
 
 /** Whether an email of a template is queued whose content is not composed yet. */
 export function isQueued(tx: Tx, template: MailTemplate): boolean {
-  const untried = and(eq(mails.state, 'queued'), eq(mails.template, template), eq(mails.attempts, 0))
+  const untried = and(sql`state = 'queued' AND attempts = 0`, eq(mails.template, template))
   return tx.orm.select({ id: mails.id }).from(mails).where(untried).get() !== undefined
 }
 

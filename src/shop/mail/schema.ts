@@ -26,6 +26,9 @@ export const mails = sqliteTable(
   },
   (t) => [
     index('mails_due').on(t.state, t.nextAttemptAt),
+    index('mails_untried')
+      .on(t.attempts, t.createdAt)
+      .where(sql`state = 'queued'`),
     index('mails_over')
       .on(t.createdAt)
       .where(sql`state <> 'queued'`),

@@ -16,13 +16,14 @@ export type Measured = {
   spread: number
 }
 
-export type Rounds = Pressure & { rounds: number }
-
-/**
- * The time that V8 needs to compile the hot functions on the server's core. On a slow core it took 18 s for /me and 6 s
- * for the reference.
- */
-const warmUpSeconds = 20
+export type Rounds = Pressure & {
+  rounds: number
+  /**
+   * The time that V8 gets to compile the hot functions on the server's core. On a slow core it took 18 s for /me and 6 s for
+   * the reference.
+   */
+  warmUpSeconds: number
+}
 
 /** Runs both sides alternately, each one first in every other round, so that other load affects both equally. */
 export async function compare(shop: Side, reference: Side, rounds: Rounds): Promise<[Measured, Measured]> {
@@ -30,7 +31,8 @@ export async function compare(shop: Side, reference: Side, rounds: Rounds): Prom
     [shop, []],
     [reference, []]
   ])
-  for (const side of [reference, shop]) await loadOn(side.pid, side, { ...rounds, seconds: warmUpSeconds })
+  if (rounds.warmUpSeconds > 0)
+    for (const side of [reference, shop]) await loadOn(side.pid, side, { ...rounds, seconds: rounds.warmUpSeconds })
   for (let round = 0; round < rounds.rounds; round += 1) {
     for (const side of round % 2 === 0 ? [reference, shop] : [shop, reference]) {
       readings.get(side)?.push(await loadOn(side.pid, side, rounds))

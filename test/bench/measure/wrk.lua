@@ -1,5 +1,6 @@
 -- The request that wrk sends. Arguments after `--`: method, body, and the milliseconds that a connection waits before each
--- request. `{n}` in the body is replaced by a number from 1 to 1000, in turn. Prints one line of JSON at the end.
+-- request. `{n}` in the body is replaced by a number from 1 to 1000, in turn, and each such request comes from another
+-- address. Prints one line of JSON at the end.
 
 local method, template, pause
 
@@ -15,10 +16,13 @@ function init(args)
     end
   end
   if template:find('{n}', 1, true) then
-    local count = 0
+    -- Another block of addresses in each run.
+    local count = (os.time() % 200) * 65536
     function request()
-      count = count % 1000 + 1
-      return wrk.format(nil, nil, nil, (template:gsub('{n}', tostring(count))))
+      count = count + 1
+      wrk.headers['X-Forwarded-For'] =
+        string.format('10.%d.%d.%d', math.floor(count / 65536) % 256, math.floor(count / 256) % 256, count % 256)
+      return wrk.format(nil, nil, nil, (template:gsub('{n}', tostring(count % 1000 + 1))))
     end
   end
 end

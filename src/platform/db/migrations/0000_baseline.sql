@@ -488,6 +488,7 @@ CREATE TABLE `mails` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `mails_due` ON `mails` (`state`,`next_attempt_at`);--> statement-breakpoint
+CREATE INDEX `mails_untried` ON `mails` (`attempts`,`created_at`) WHERE state = 'queued';--> statement-breakpoint
 CREATE INDEX `mails_over` ON `mails` (`created_at`) WHERE state <> 'queued';--> statement-breakpoint
 CREATE INDEX `mails_by_event` ON `mails` (`event_id`);--> statement-breakpoint
 CREATE TABLE `customer_order_totals` (
