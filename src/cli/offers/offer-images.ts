@@ -1,6 +1,6 @@
 import type { ShopCommand, Work } from '../run.ts'
 import type { App } from '../../app.ts'
-import { AppError } from '../../errors.ts'
+import { parseId } from '../terminal/arguments.ts'
 import { fetchImages } from '../../shop/catalog/images/fetch-images.ts'
 import type { ImageReport } from '../../shop/catalog/images/fetch-images.ts'
 import { addImage, listImages, orderImages, removeImage } from '../../shop/catalog/images/manage-images.ts'
@@ -95,9 +95,4 @@ function show(app: App, slug: string): Answer {
     problem === null ? src : `${src}: ${problem}`
   ])
   return { json: { images }, human: table(['Id', 'SKU', 'Text', 'Width', 'Source'], rows) }
-}
-
-function parseId(text: string): number {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
-  throw new AppError('USAGE', `${text.slice(0, 40)} is not an id: "offers images list" shows the ids.`)
 }

@@ -1,5 +1,4 @@
 import type { App } from '../../app.ts'
-import { AppError } from '../../errors.ts'
 import { formatMoney, toMinor } from '../../platform/money.ts'
 import { showOrder } from '../../shop/customers/admin-orders.ts'
 import type { AdminOrder, OrderRecord } from '../../shop/customers/admin-orders.ts'
@@ -10,12 +9,6 @@ import type { Address, OrderContact } from '../../shop/orders/address.ts'
 
 /** Who moves an order, in its history. */
 export const by = 'operator'
-
-/** The id of an order, as an argument. @throws AppError USAGE */
-export function parseId(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'The order must be a number such as 12.')
-  return Number(text)
-}
 
 /**
  * The answer of a command about one order, after what the command did.

@@ -10,7 +10,7 @@ import { issueMissingInvoice } from '../../shop/orders/invoice-order.ts'
 import { documentUrl } from '../../shop/orders/view.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import { writeNewFile, writeCsv } from '../terminal/files.ts'
-import { parseRowId } from '../terminal/arguments.ts'
+import { parseId } from '../terminal/arguments.ts'
 import type { Answer } from '../terminal/output.ts'
 import { addCommand, runs } from '../run.ts'
 import { table } from '../terminal/table.ts'
@@ -38,7 +38,7 @@ export function defineInvoice(group: ShopCommand): void {
 }
 
 async function showInvoice({ app, options, now }: Work<InvoiceOptions>, text: string): Promise<Answer> {
-  const id = parseRowId(text)
+  const id = parseId(text)
   if (options.issue) issueMissingInvoice(app.db, id, now)
   const order = getOrder(app.db, id)
   const documents = documentsOf(app.db, id)

@@ -8,7 +8,7 @@ import type { OrderRow } from '../../shop/orders/find.ts'
 import { orderStatuses } from '../../shop/orders/states.ts'
 import type { OrderStatus } from '../../shop/orders/states.ts'
 import { writeCsv } from '../terminal/files.ts'
-import { countOf, parseLimit, parsePageLimit, parseRowId } from '../terminal/arguments.ts'
+import { countOf, parseLimit, parsePageLimit, parseId } from '../terminal/arguments.ts'
 import { JsonList, moreLines, TextParts, showProgress } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'
 import { parseOpenPeriod } from '../../operations/reports/days.ts'
@@ -112,7 +112,7 @@ export function defineWarnings(group: ShopCommand): void {
     .option('--settled <id>', 'mark this warning as dealt with; health no longer reports it')
   runs(command, ({ app, options, now }: Work<{ settled?: string; kind?: WarningKind }>) => {
     const { settled, kind } = options
-    if (settled !== undefined) dismissWarning(app.db, parseRowId(settled), now)
+    if (settled !== undefined) dismissWarning(app.db, parseId(settled), now)
     const warnings = listWarnings(app.db, kind)
     return {
       json: new JsonList('warnings', warnings.map(toJson)),

@@ -1,7 +1,6 @@
 import { Option } from 'commander'
 import type { ShopCommand, Work } from '../run.ts'
 import type { App } from '../../app.ts'
-import { AppError } from '../../errors.ts'
 import { formatMoney } from '../../platform/money.ts'
 import {
   allReferrals,
@@ -16,7 +15,7 @@ import { getAffiliate, getAffiliateById } from '../../shop/affiliates/find.ts'
 import { referralStatuses } from '../../shop/referrals/states.ts'
 import type { ReferralStatus } from '../../shop/referrals/states.ts'
 import { writeCsv } from '../terminal/files.ts'
-import { countOf, parsePageLimit } from '../terminal/arguments.ts'
+import { countOf, parseId, parsePageLimit } from '../terminal/arguments.ts'
 import { JsonList, TextParts, showProgress } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'
 import { table, timeCell, timeText } from '../terminal/table.ts'
@@ -137,11 +136,6 @@ function exportCsv(work: Work<FilterOptions & { out?: string }>): Answer {
     progress.done()
   }
   return { json, human: `${countOf(count, 'referral')} written to ${file}.` }
-}
-
-function parseId(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'The referral must be a number such as 12.')
-  return Number(text)
 }
 
 type PayOptions = { affiliate?: string; reference?: string; csv?: string; dryRun?: boolean; yes?: boolean }

@@ -7,7 +7,7 @@ import { listEvents } from '../../shop/events/list-events.ts'
 import type { EventRow } from '../../shop/events/list-events.ts'
 import { shopDay } from '../../shop/invoices/day.ts'
 import type { ShopCommand, Work } from '../run.ts'
-import { parseLimit, parseRowId } from '../terminal/arguments.ts'
+import { parseLimit, parseId } from '../terminal/arguments.ts'
 import { JsonList } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'
 import type { PeriodOptions } from '../../operations/reports/days.ts'
@@ -23,7 +23,7 @@ export function define(program: ShopCommand): void {
   const group = program.command('events').description('what has happened in the shop')
   const list = addCommand(group, 'list', 'list events, newest first', 'events list --type order.paid --from 2026-01-31')
     .option('--type <type>', 'only events of this type')
-    .option('--after <id>', 'only events after this one, oldest first', parseRowId)
+    .option('--after <id>', 'only events after this one, oldest first', parseId)
     .option('--from <date>', 'only events of this day or later, in the time zone of the shop')
     .option('--to <date>', 'only events of this day or earlier')
     .option('--limit <n>', 'maximum number of events (default: 50; all with --from or --to)', parseLimit)

@@ -16,7 +16,7 @@ import { JsonList } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'
 import { table, timeCell, timeText } from '../terminal/table.ts'
 import type { Cell } from '../terminal/table.ts'
-import { parseAge, parseLimit, parseRowId } from '../terminal/arguments.ts'
+import { parseAge, parseLimit, parseId } from '../terminal/arguments.ts'
 import { addCommand, confirmOrRefuse, runs } from '../run.ts'
 
 const longestOverlapMs = 30 * 24 * 60 * 60_000
@@ -48,13 +48,13 @@ export function define(program: ShopCommand): void {
     'list deliveries with their state',
     'webhooks deliveries --state failed'
   )
-    .option('--webhook <id>', 'only deliveries to this endpoint', parseRowId)
+    .option('--webhook <id>', 'only deliveries to this endpoint', parseId)
     .addOption(new Option('--state <state>', 'only deliveries in this state').choices([...deliveryStates]))
     .option('--limit <n>', 'maximum number, newest first', parseLimit, 50)
   runs(deliveries, listSent)
   const replay = addCommand(group, 'replay [delivery...]', 'send deliveries again', 'webhooks replay --failed')
     .option('--failed', 'all failed deliveries')
-    .option('--webhook <id>', 'only to this endpoint (with --failed)', parseRowId)
+    .option('--webhook <id>', 'only to this endpoint (with --failed)', parseId)
   runs(replay, sendAgain)
 }
 
@@ -80,7 +80,7 @@ function addOne({ app, options, now, terminal }: Work<{ types?: string; full?: b
 function rotateOne({ app, options, now }: Work<{ overlap: string }>, id: string): Answer {
   const overlapMs = options.overlap === '0' ? 0 : parseAge('--overlap', options.overlap)
   if (overlapMs > longestOverlapMs) throw new AppError('USAGE', '--overlap must be at most 30d.')
-  const { secret, ...endpoint } = rotateSecret(app.db, parseRowId(id), overlapMs, now)
+  const { secret, ...endpoint } = rotateSecret(app.db, parseId(id), overlapMs, now)
   const ends = endpoint.oldSecrets?.[0]?.endsAt ?? null
   return {
     json: { webhook: toJson(endpoint), secret, oldSecretEndsAt: toIsoOrNull(ends) },
@@ -118,7 +118,7 @@ function list({ app }: Work<object>): Answer {
 }
 
 async function removeOne({ app, options, terminal }: Work<{ yes?: boolean }>, id: string): Promise<Answer> {
-  const { url } = getEndpoint(app.db, parseRowId(id))
+  const { url } = getEndpoint(app.db, parseId(id))
   await confirmOrRefuse(terminal, `Remove ${url}?`, options)
   const removed = removeEndpoint(app.db, Number(id))
   return { json: { removed: toJson(removed) }, human: `${url} is removed.` }
@@ -143,7 +143,7 @@ function sendAgain({ app, options, now }: Work<{ failed?: boolean; webhook?: num
     throw new AppError('USAGE', 'Name the deliveries to send again, or pass --failed.')
   const replayed = options.failed
     ? replayFailed(app.db, options.webhook, now)
-    : replayDeliveries(app.db, ids.map(parseRowId), now)
+    : replayDeliveries(app.db, ids.map(parseId), now)
   return { json: { replayed }, human: `The server sends ${replayed} deliveries again.` }
 }
 

@@ -1,8 +1,8 @@
 import { AppError } from '../../errors.ts'
 import { keysOf } from '../../platform/typed.ts'
 
-/** The id of a row, as an argument or option. @throws AppError USAGE */
-export function parseRowId(text: string): number {
+/** The id of an order, a webhook or another row, as an argument or option. @throws AppError USAGE */
+export function parseId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new AppError('USAGE', 'The id must be a whole number such as 12.')
   return Number(text)
 }

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { bool, instant, json, oneOf } from '../../platform/db/columns.ts'
 import { deletedWithPerson, internal, notPersonal, personal } from '../../platform/db/personal.ts'
-import { postalAddress } from '../../platform/postal/countries.ts'
+import { postalAddress } from '../../platform/postal/address.ts'
 
 export const users = sqliteTable(
   'users',

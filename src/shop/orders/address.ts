@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { postalAddress } from '../../platform/postal/countries.ts'
+import { postalAddress } from '../../platform/postal/address.ts'
 
 const part = z.string().exactOptional()
 

