@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, exists, gt, inArray, isNotNull, isNull, not, or, sql, sum } from 'drizzle-orm'
+import { and, asc, count, desc, eq, exists, gt, inArray, isNotNull, isNull, not, or, sql, sum } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { setBackMs } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
@@ -136,6 +136,25 @@ const sharesStock = or(
 
 /** The page of a continued order must stay open for a while. */
 const shortestHoldMs = 5 * 60_000
+const isOnPage = and(eq(orders.status, 'pending'), eq(orders.strategy, 'redirect_to_store'))
+const continued = statement((orm) =>
+  orm
+    .select({ id: orders.id })
+    .from(orderHolders)
+    .innerJoin(orders, eq(orders.id, orderHolders.orderId))
+    .where(
+      and(
+        eq(orderHolders.buyer, sql.placeholder('buyer')),
+        eq(orderHolders.cartKey, sql.placeholder('cartKey')),
+        isNull(orders.paidAt),
+        gt(orders.holdEndsAt, sql.placeholder('until')),
+        or(eq(orders.status, 'failed'), isOnPage)
+      )
+    )
+    .orderBy(desc(orders.id))
+    .limit(1)
+    .prepare()
+)
 
 /**
  * The buyer's newest unpaid order for the same cart, which a checkout continues; undefined if there is none. A payment by
@@ -147,23 +166,7 @@ export function findContinuedOrder(
   cartKey: string,
   now: number
 ): number | undefined {
-  const isUnpaid = and(isNull(orders.paidAt), gt(orders.holdEndsAt, now + shortestHoldMs))
-  const isOnPage = and(eq(orders.status, 'pending'), eq(orders.strategy, 'redirect_to_store'))
-  return db.orm
-    .select({ id: orders.id })
-    .from(orderHolders)
-    .innerJoin(orders, eq(orders.id, orderHolders.orderId))
-    .where(
-      and(
-        eq(orderHolders.buyer, buyer),
-        eq(orderHolders.cartKey, cartKey),
-        isUnpaid,
-        or(eq(orders.status, 'failed'), isOnPage)
-      )
-    )
-    .orderBy(desc(orders.id))
-    .limit(1)
-    .get()?.id
+  return continued(db).get({ buyer, cartKey, until: now + shortestHoldMs })?.id
 }
 
 /** Records who holds a new order, and its cart. */
@@ -172,30 +175,35 @@ export function recordHolder(tx: Tx, orderId: number, holder: Holder, cartKey: s
   tx.orm.insert(orderHolders).values({ orderId, buyer, isGuest, addressKey, cartKey }).run()
 }
 
+const pendingOf = statement((orm) =>
+  orm
+    .select({ id: orders.id })
+    .from(orderHolders)
+    .innerJoin(orders, eq(orders.id, orderHolders.orderId))
+    // The plus keeps SQLite from reading all pending orders of the shop.
+    .where(and(eq(orderHolders.buyer, sql.placeholder('buyer')), sql`+${orders.status} = 'pending'`))
+    .orderBy(asc(orders.id))
+    .prepare()
+)
+const heldAt = statement((orm) =>
+  orm
+    .select({ count: count() })
+    .from(orderHolders)
+    .innerJoin(orders, eq(orders.id, orderHolders.orderId))
+    .where(and(eq(orderHolders.addressKey, sql.placeholder('addressKey')), isHeld))
+    .prepare()
+)
+
 /** A buyer's pending orders, the oldest first. */
 export function pendingOrdersOf(db: Db, buyer: string): number[] {
-  return (
-    db.orm
-      .select({ id: orders.id })
-      .from(orderHolders)
-      .innerJoin(orders, eq(orders.id, orderHolders.orderId))
-      // The plus keeps SQLite from reading all pending orders of the shop.
-      .where(and(eq(orderHolders.buyer, buyer), sql`+${orders.status} = 'pending'`))
-      .orderBy(asc(orders.id))
-      .all()
-      .map(({ id }) => id)
-  )
+  return pendingOf(db)
+    .all({ buyer })
+    .map(({ id }) => id)
 }
 
 /** How many unpaid orders hold something for one address. */
 export function countHeldAt(db: Db, addressKey: string): number {
-  const found = db.orm
-    .select({ id: orders.id })
-    .from(orderHolders)
-    .innerJoin(orders, eq(orders.id, orderHolders.orderId))
-    .where(and(eq(orderHolders.addressKey, addressKey), isHeld))
-    .all()
-  return found.length
+  return heldAt(db).get({ addressKey })?.count ?? 0
 }
 
 /** How many units of a stock the unpaid orders of one address's guests hold. */

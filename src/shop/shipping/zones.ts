@@ -61,18 +61,22 @@ export function methodsOfCountry(db: Db, country: string): MethodRow[] | undefin
   )
 }
 
-/**
- * The methods with which a buyer picks the goods up in the shop, each id once. They are those of all zones, because it does
- * not matter where the buyer lives.
- */
-export function pickupMethods(db: Db): MethodRow[] {
-  const all = db.orm
+const pickups = statement((orm) =>
+  orm
     .select({ method: shippingMethods })
     .from(shippingMethods)
     .innerJoin(shippingZones, eq(shippingZones.id, shippingMethods.zoneId))
     .where(eq(shippingMethods.pickup, true))
     .orderBy(asc(shippingZones.position), asc(shippingMethods.position))
-    .all()
+    .prepare()
+)
+
+/**
+ * The methods with which a buyer picks the goods up in the shop, each id once. They are those of all zones, because it does
+ * not matter where the buyer lives.
+ */
+export function pickupMethods(db: Db): MethodRow[] {
+  const all = pickups(db).all()
   return [...new Map(all.toReversed().map(({ method }) => [method.id, method])).values()].toReversed()
 }
 
