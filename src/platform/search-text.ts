@@ -15,6 +15,42 @@ export function foldWord(word: string): string {
   return parts.replace(/([a-z])[\u0300-\u036f]+/g, '$1').normalize('NFC')
 }
 
+const spelledOut: Readonly<Record<string, string>> = {
+  ä: 'ae',
+  ö: 'oe',
+  ü: 'ue',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'oe',
+  å: 'aa'
+}
+const ligatures = /[ßæœ]/g
+const spelled = /[äöüßæœøå]/g
+const spellOut = (word: string, letters: RegExp): string =>
+  word.replaceAll(letters, (letter) => spelledOut[letter] ?? letter)
+
+/**
+ * The other spellings of a word in lower case: `strasse` for Straße, `mueller` for Müller. FTS5 itself compares a letter
+ * with the same letter without its accent.
+ */
+export function otherSpellings(word: string): string[] {
+  const lower = word.normalize('NFC').toLowerCase()
+  const spellings = [spellOut(lower, spelled), spellOut(lower, ligatures), lower.replaceAll('ø', 'o')]
+  return [...new Set(spellings)].filter((spelling) => spelling !== lower)
+}
+
+/** A text with the other spellings of its words, for the index. */
+export function searchableText(text: string): string {
+  const found = (text.normalize('NFC').match(words) ?? []).flatMap(otherSpellings)
+  return [text, ...new Set(found)].join(' ')
+}
+
+/** A word from its end to its beginning, so that an index finds the words that end in another one. */
+export function reversed(word: string): string {
+  return Array.from(word).toReversed().join('')
+}
+
 /**
  * The words of a text that a search corrects typing mistakes to, folded and without duplicates: 4 to 40 letters, no
  * digits, because 100 is not a mistake for 101.

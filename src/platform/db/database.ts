@@ -8,7 +8,7 @@ import { AppError } from '../../errors.ts'
 import { syncToDisk } from '../files.ts'
 import { onceFor, endPeriod } from '../once-for.ts'
 import { emailKey, compareKey } from '../text.ts'
-import { foldWord, signTokens, spellingWords } from '../search-text.ts'
+import { foldWord, reversed, searchableText, signTokens, spellingWords } from '../search-text.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isBusy } from './storage-errors.ts'
 
@@ -99,6 +99,8 @@ function addTextFunctions(sqlite: Database.Database): void {
   add('compare_key', compareKey)
   add('email_key', emailKey)
   add('fold_word', foldWord)
+  add('reversed', reversed)
+  add('searchable', searchableText)
   add('spelling_words', (text) => JSON.stringify(spellingWords(text)))
   sqlite.function('sign_tokens', { deterministic: true }, (mark, text) =>
     signTokens(String(text))

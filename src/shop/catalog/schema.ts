@@ -254,8 +254,15 @@ export const virtualTables = [
      tokenize = 'unicode61 remove_diacritics 2', prefix = '1 2 3')`
 ]
 
-/** Words of the search index, to which a search corrects typing mistakes. Words of former products stay. */
-export const searchWords = sqliteTable('search_words', { word: text('word').primaryKey() })
+/**
+ * Words of the search index, to which a search corrects typing mistakes, also from end to beginning, for compounds. Words
+ * of former products stay.
+ */
+export const searchWords = sqliteTable(
+  'search_words',
+  { word: text('word').primaryKey(), reversed: text('reversed').notNull() },
+  (t) => [index('search_words_reversed').on(t.reversed)]
+)
 
 const run = raiseRevision('catalog')
 const offerColumns =

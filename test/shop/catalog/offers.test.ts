@@ -121,7 +121,7 @@ test.each([
   ['la', ['oil', 'ladle', 'lamp']],
   ['creme BRULEE', ['creme']],
   ['cre\u0300me', ['creme']],
-  ['grusse', []],
+  ['grusse', ['ladle']],
   ['gruß', ['ladle']],
   ['αθηνα', ['ladle']],
   ['lantern oil', ['lamp', 'oil']],

@@ -394,9 +394,11 @@ CREATE UNIQUE INDEX `products_slug` ON `products` (`slug`);--> statement-breakpo
 CREATE INDEX `products_sku` ON `products` (`sku`);--> statement-breakpoint
 CREATE INDEX `products_listed` ON `products` (`published`,`position`,`id`);--> statement-breakpoint
 CREATE TABLE `search_words` (
-	`word` text PRIMARY KEY NOT NULL
+	`word` text PRIMARY KEY NOT NULL,
+	`reversed` text NOT NULL
 ) STRICT;
 --> statement-breakpoint
+CREATE INDEX `search_words_reversed` ON `search_words` (`reversed`);--> statement-breakpoint
 CREATE TABLE `variations` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`product_id` integer NOT NULL,

@@ -2,10 +2,10 @@ import { eq, sql } from 'drizzle-orm'
 import { categories } from '../schema.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { rawStatement, statement } from '../../../platform/db/database.ts'
-import { foldWord, tokenMarks } from '../../../platform/search-text.ts'
+import { foldWord, otherSpellings, tokenMarks } from '../../../platform/search-text.ts'
 import { slugFor } from '../import/slug.ts'
 import { categoryQuery, keyToken } from './index-product.ts'
-import { parseSearch, spellingsOf } from './parse-search.ts'
+import { compoundsOf, parseSearch, spellingsOf } from './parse-search.ts'
 import type { Search } from './parse-search.ts'
 
 export const productSorts = ['position', 'newest', 'price', '-price', 'name'] as const
@@ -31,7 +31,8 @@ export type FoundProducts = { ids: number[]; total: number }
 /**
  * The published products that match, one page of their ids, and the number of all.
  *
- * Each word of the text must be the beginning of a word in the product's name, tags, categories, SKUs or description. If
+ * Each word of the text must be the beginning of a word in the product's name, tags, categories, SKUs or description, in
+ * one of its spellings (`strasse` and Straße), or the last part of a compound (`packung` and Großpackung). If
  * no product matches, one typing mistake in each word of five letters or more is forgiven. Products with all words in the
  * name come first, then in name, tags, categories and SKUs, then all others. Products that match equally
  * well, and those listed by position, are ordered by position and id, sold-out ones last.
@@ -45,11 +46,15 @@ export function findProducts(db: Db, query: ProductQuery, now: number): FoundPro
   if (text === undefined) return pageOf(db, query, { filter: keys ?? listed, tiers: [] }, now)
   const search = parseSearch(text)
   if (search.words.length + search.signs.length === 0) return { ids: [], total: 0 }
-  const found = pageOf(db, query, matchOf(search, keys, literal, search.words.map(prefixTerm)), now)
+  const words = search.words.map((word) => [word, ...otherSpellings(word)])
+  const whole = words.map((same) =>
+    literal === true ? same : [...same, ...same.flatMap((word) => compoundsOf(db, foldWord(word)))]
+  )
+  const found = pageOf(db, query, matchOf(search, keys, literal, whole.map(anyOf)), now)
   if (found.total > 0 || literal === true) return found
   const spellings = search.words.map((word) => spellingsOf(db, foldWord(word)))
   if (spellings.every(({ length }) => length === 0)) return found
-  const terms = search.words.map((word, index) => anyOf([word, ...(spellings[index] ?? [])]))
+  const terms = words.map((same, index) => anyOf([...same, ...(spellings[index] ?? [])]))
   return pageOf(db, query, matchOf(search, keys, literal, terms), now)
 }
 

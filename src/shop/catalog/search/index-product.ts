@@ -36,12 +36,13 @@ const deleteEntry = rawStatement<[string]>(
 )
 const insertEntry = rawStatement<[number]>(`
   INSERT INTO products_search (rowid, name, tags, labels, description, keys)
-  SELECT rank, name, tags, labels, description,
+  SELECT rank, searchable(name), searchable(tags), searchable(labels), searchable(description),
     concat_ws(' ', keys, sign_tokens(char(0xE001), name || ' ' || description || ' ' || tags), sign_tokens(char(0xE002), labels))
   FROM (${texts})`)
 const insertWords = rawStatement<[number]>(`
-  INSERT OR IGNORE INTO search_words (word)
-  SELECT value FROM json_each((SELECT spelling_words(concat_ws(' ', name, tags, labels, description)) FROM (${texts})))`)
+  INSERT OR IGNORE INTO search_words (word, reversed)
+  SELECT value, reversed(value) FROM json_each((
+    SELECT spelling_words(searchable(concat_ws(' ', name, tags, labels, description))) FROM (${texts})))`)
 
 /**
  * Updates a product's entry in the search index, in the transaction that changes the product, its variations, tags or

@@ -1,4 +1,4 @@
-import { foldWord, hasSign, signPrefixes } from '../../../platform/search-text.ts'
+import { foldWord, hasSign, reversed, signPrefixes } from '../../../platform/search-text.ts'
 import { codePoints, compareKey } from '../../../platform/text.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { rawStatement } from '../../../platform/db/database.ts'
@@ -87,6 +87,33 @@ export function spellingsOf(db: Db, word: string): string[] {
     if (found.size >= maxSpellings) break
   }
   return [...found].slice(0, maxSpellings)
+}
+
+/** The endings of a German or English word that a search does not have to name. */
+const endings = ['', 'n', 'en', 'e', 's', 'er', 'es']
+const shortestPart = 4
+const shortestHead = 3
+const maxCompounds = 24
+const wordsEndingIn = rawStatement<{ from: string; to: string; limit: number }, string>(
+  'SELECT word FROM search_words WHERE reversed >= @from AND reversed < @to ORDER BY reversed LIMIT @limit'
+)
+
+/**
+ * The compounds of the catalog whose last part is a word: `großpackung` for `packung`, `tealight` for `light`. Empty for a
+ * word of fewer than four letters.
+ *
+ * @param word folded
+ */
+export function compoundsOf(db: Db, word: string): string[] {
+  if (codePoints(word) < shortestPart || /\p{N}/u.test(word)) return []
+  const found = endings.flatMap((ending) => {
+    const from = reversed(word + ending)
+    return wordsEndingIn(db)
+      .pluck()
+      .all({ from, to: from + last, limit: maxCompounds })
+      .filter((compound) => codePoints(compound) >= codePoints(word + ending) + shortestHead)
+  })
+  return [...new Set(found)].slice(0, maxCompounds)
 }
 
 /** The letters that follow a beginning in the words of the catalog. */
