@@ -35,7 +35,7 @@ export type CheckoutResult<S> = [S] extends ['token_handoff']
     : CheckoutRedirect
 
 /** What can be done with an order. */
-type OrderOptions = { canPay: boolean; payUrl: string | null; canCancel: boolean }
+type OrderOptions = { canPay: boolean; payUrl: string | null; canCancel: boolean; addressUrl: string | null }
 type OrderByToken = { order: BuyerOrder; subscription: GuestSubscription | null } & OrderOptions
 type Options = Omit<RequestOptions, 'query' | 'idempotencyKey'>
 

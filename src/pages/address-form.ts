@@ -67,9 +67,16 @@ type Known = Pick<Draft, 'values' | 'errors'>
 /**
  * The fields of a shipping address, a list for each line, in the order in which the country writes them. There are none
  * while the country is unknown, because they depend on it.
+ *
+ * @param offered the countries to choose from, by default those that the shop ships to
  */
-export function addressView(db: Db, country: string, known: Known, language: PostalLanguage = 'en'): AddressForm {
-  const offered = countries(db, language)
+export function addressView(
+  db: Db,
+  country: string,
+  known: Known,
+  language: PostalLanguage = 'en',
+  offered = countries(db, language)
+): AddressForm {
   const texts = postalTexts(language)
   const chosen = offered.find(({ code }) => code === country)
   const { title, choose, changeCountry } = texts

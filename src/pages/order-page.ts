@@ -16,6 +16,7 @@ import { askGateway, buyerStatuses, buyerStatusOf } from '../shop/checkout/buyer
 import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
 import { sendClaimAgain } from '../shop/customers/claim-order.ts'
 import { documentsOf } from '../shop/invoices/find.ts'
+import { addressPath, waitsForAddress } from '../shop/orders/address.ts'
 import { getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
 import { summaryParts } from '../shop/orders/totals.ts'
@@ -170,6 +171,7 @@ export function orderPage(
     subscription: subscriptionNote(app, order, site, now),
     ...accessView({ ...accessOf(app, order, now), orderToken: order.publicToken, hasAccounts: isOpen(app) }, site),
     again: isUndecided ? donePath(order) : null,
+    whereTo: waitsForAddress(order) ? addressPath(order) : null,
     pay: payUrlOf(app, order, buyerStatus),
     cancel: canCancel(order, buyerStatus) ? `/checkout/cancel/${order.publicToken}` : null,
     back: backUrl(app.db, order, buyerStatus) ?? shopHome(app)

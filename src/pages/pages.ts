@@ -19,6 +19,7 @@ import { loadAssets } from './assets.ts'
 import type { Encoding } from '../platform/http/compression.ts'
 import type { Assets } from './assets.ts'
 import { invoicePages } from './invoice-page.ts'
+import { missingAddressPages } from './missing-address.ts'
 import { donePages, subscriptionPages } from './order-page.ts'
 import type { HtmlReply, PageCall, PageReply, PageRoute } from './page.ts'
 import { checkoutPages } from './pay-page.ts'
@@ -31,6 +32,7 @@ export const pageRoutes: readonly PageRoute[] = [
   ...addressPages,
   ...accountPages,
   ...donePages,
+  ...missingAddressPages,
   ...subscriptionPages,
   ...invoicePages,
   ...checkoutPages

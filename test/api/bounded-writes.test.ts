@@ -140,6 +140,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       return () => visitor.form(`${shop.url}/checkout/claim/${data.orderToken}`, {})
     }
   },
+  'POST /checkout/address/:token': {
+    first: 303,
+    prepare: async (visitor) => {
+      const { data } = await checkOut(visitor)
+      return () => visitor.form(`${shop.url}/checkout/address/${data.orderToken}`, {})
+    }
+  },
   'POST /checkout/cancel/:token': {
     first: 303,
     prepare: async (visitor) => {

@@ -99,6 +99,7 @@ describe('the token of an order', () => {
       canPay: true,
       payUrl: expect.stringMatching(/\/sandbox\/checkout\/cs_/),
       canCancel: true,
+      addressUrl: null,
       subscription: null,
       downloads: [],
       accountAccess: null

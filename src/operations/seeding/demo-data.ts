@@ -57,6 +57,7 @@ const order = z.strictObject({
 export type DemoOrder = z.output<typeof order>
 
 const settings = z.strictObject({
+  'checkout.missingAddress': z.string(),
   'shop.country': z.string(),
   'shop.legal': z.string(),
   'storefront.tagline': z.string()

@@ -16,7 +16,10 @@ import { askGateway, buyerStatusOf, isPayable, openPageOf } from './buyer-status
 import type { BuyerStatus } from './buyer-status.ts'
 import { takePagePoint } from './limits.ts'
 import type { BuyerOrder, GuestOrder, GuestSubscription, OwnOrder, OwnOrders } from './shapes.ts'
-import { rawStatement } from '../../platform/db/database.ts'
+import { rawStatement, writeWhenFree } from '../../platform/db/database.ts'
+import { addressPath, waitsForAddress } from '../orders/address.ts'
+import type { Address } from '../orders/address.ts'
+import { recordContact } from '../orders/buyer.ts'
 import { toMajor } from '../../platform/money.ts'
 import { isModuleOn } from '../settings/settings.ts'
 import { toIso } from '../../platform/iso-time.ts'
@@ -81,8 +84,28 @@ export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): B
     },
     canPay: payUrl !== null,
     payUrl,
-    canCancel: canCancel(order, status)
+    canCancel: canCancel(order, status),
+    addressUrl: waitsForAddress(order) ? `${shop.publicUrl()}${addressPath(order)}` : null
   }
+}
+
+/**
+ * Stores where to ship a paid order that has no address yet. Its prices are those of the shop's country, so it is shipped
+ * there. An order that has an address stays as it is: everyone with the link could change it otherwise.
+ *
+ * @throws AppError NOT_FOUND
+ */
+export async function giveAddress(
+  shop: ShopContext,
+  orderToken: string,
+  { firstName, lastName, ...address }: Address & { firstName: string; lastName: string }
+): Promise<void> {
+  await writeWhenFree(shop.db, (tx) => {
+    const order = getOrderByPublicToken(tx, orderToken)
+    if (!waitsForAddress(order)) return
+    const contact = { ...order.contact, firstName, lastName }
+    recordContact(tx, order.id, { contact, shippingAddress: { firstName, lastName, ...address } }, shop.clock.now())
+  })
 }
 
 /**

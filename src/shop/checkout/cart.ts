@@ -328,9 +328,9 @@ export function saleOf(db: Db, body: QuoteBody, buyer: Pick<Sale, 'userId' | 'em
   }
   const cart = evaluateCart(db, { items: body.items, codes: sentCodes(body), currency, taxed }, customer, now)
   const strategy = body.strategy ?? defaultStrategy
-  const shippingRequest = shippingRequestOf(body, strategy)
-  const { country, methodId } = shippingRequest
-  const shipping = shippingChoice(db, cart.lines, { country, methodId, currency })
+  const shippingRequest = shippingRequestOf(db, body, strategy)
+  const { country, methodId, asksLater } = shippingRequest
+  const shipping = shippingChoice(db, cart.lines, { country, methodId, currency, orCheapest: asksLater })
   const shippingMinor = shipping.chosen?.amountMinor ?? 0
   const totals = computeTotals(cart.terms, { lines: cart.lines, shippingMinor, currency })
   const vatId = body.customer?.vatId
@@ -347,11 +347,13 @@ export function saleOf(db: Db, body: QuoteBody, buyer: Pick<Sale, 'userId' | 'em
   }
 }
 
-function shippingRequestOf(body: QuoteBody, strategy: Strategy): ShippingRequest {
+function shippingRequestOf(db: Db, body: QuoteBody, strategy: Strategy): ShippingRequest {
   const shipTo = shipToOf(body)
-  const country = destinationOf(body)?.country
-  const isExplicit = country !== undefined && body.shippingAddress?.country === country
-  return { strategy, shipTo, country, isExplicit, methodId: body.shippingMethod }
+  const known = destinationOf(body)?.country
+  const isExplicit = known !== undefined && body.shippingAddress?.country === known
+  const asksLater = takesToken(strategy) && setting(db, 'checkout.missingAddress') === 'ask'
+  const country = asksLater ? (known ?? setting(db, 'shop.country')) : known
+  return { strategy, shipTo, country, isExplicit, methodId: body.shippingMethod, asksLater }
 }
 
 /** A logged-in customer's own email; a guest's customer.email, else billingAddress.email. */

@@ -44,7 +44,11 @@ const buyerOptions = {
     .string()
     .nullable()
     .meta({ description: 'Null if canPay is false.', example: 'https://shop.example/checkout/V1StGXR8' }),
-  canCancel: z.boolean().meta({ description: 'Whether POST /store/orders/{orderToken}/cancel can cancel it.' })
+  canCancel: z.boolean().meta({ description: 'Whether POST /store/orders/{orderToken}/cancel can cancel it.' }),
+  addressUrl: z.string().nullable().meta({
+    description: 'Where the buyer of a paid order enters the address that is missing; null if none is.',
+    example: null
+  })
 }
 
 const guestSubscription = z

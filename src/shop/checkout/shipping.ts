@@ -47,21 +47,32 @@ export type ShippingChoice = {
  *
  * @param wanted.country undefined if it is not known
  * @param wanted.methodId what the buyer chose, if anything; a method that is not offered counts as no choice
+ * @param wanted.orCheapest without a choice, the cheapest method that ships is chosen
  */
 export function shippingChoice(
   db: Db,
   goods: readonly Goods[],
-  wanted: { country: string | undefined; methodId: string | undefined; currency: string }
+  wanted: { country: string | undefined; methodId: string | undefined; currency: string; orCheapest?: boolean }
 ): ShippingChoice {
-  const { country, methodId, currency } = wanted
+  const { country, methodId, currency, orCheapest = false } = wanted
   const isRequired = needsShipping(goods)
   if (!isRequired || zoneCountries(db).length === 0)
     return { isRequired, hasMethods: false, needsMethod: false, methods: [], chosen: null }
   const isShippedTo = country !== undefined && shipToCountries(db).includes(country)
   const shipping = isShippedTo ? (methodsOfCountry(db, country) ?? []) : []
   const methods = offeredFor([...shipping, ...pickupMethods(db)], goods, currency)
-  const chosen = methods.find(({ id }) => id === methodId) ?? null
+  const cheapest = orCheapest && methodId === undefined ? cheapestOf(methods) : null
+  const chosen = methods.find(({ id }) => id === methodId) ?? cheapest
   return { isRequired, hasMethods: true, needsMethod: chosen === null, methods, chosen }
+}
+
+function cheapestOf(methods: readonly OfferedMethod[]): OfferedMethod | null {
+  return methods
+    .filter(({ pickup }) => !pickup)
+    .reduce<OfferedMethod | null>(
+      (best, each) => (best !== null && best.amountMinor <= each.amountMinor ? best : each),
+      null
+    )
 }
 
 /** The chosen method as an order stores it. */
@@ -80,6 +91,8 @@ export type ShippingRequest = {
   /** Whether the country is that of the shipping address, and not of the billing address. */
   isExplicit: boolean
   methodId: string | undefined
+  /** The buyer is asked for a missing address after the payment (setting checkout.missingAddress). */
+  asksLater: boolean
 }
 
 /**
@@ -95,7 +108,7 @@ export function shippingRefusals(
   choices: () => MethodChoice[]
 ): Refusal[] {
   if (!choice.isRequired || choice.chosen?.pickup === true) return []
-  const { strategy, shipTo, country, isExplicit, methodId } = request
+  const { strategy, shipTo, country, isExplicit, methodId, asksLater } = request
   const hasZones = zoneCountries(db).length > 0
   const isToken = takesToken(strategy)
   const problem = (path: string, code: ProblemCode, message: string): Refusal[] => [refusal({ path, code, message })]
@@ -111,7 +124,7 @@ export function shippingRefusals(
     return problem('shippingAddress', 'no_shipping_there', message)
   }
   if (!isToken) return []
-  if (country === undefined || shipTo === null)
+  if (country === undefined || (shipTo === null && !asksLater))
     return problem('shippingAddress', 'address_needed', 'Enter the address to ship to.')
   if (choice.chosen !== null) return []
   if (methodId === undefined) return choose('address_needed', 'Choose a shipping method.')

@@ -18,6 +18,7 @@ import { lineImage } from '../catalog/public/image.ts'
 import type { Image } from '../catalog/public/shapes.ts'
 import { documentsOf } from '../invoices/find.ts'
 import type { InvoiceKind } from '../invoices/find.ts'
+import { addressPath, waitsForAddress } from '../orders/address.ts'
 import type { Address, OrderContact } from '../orders/address.ts'
 import { documentUrl } from '../orders/view.ts'
 import { takesToken } from '../orders/strategies.ts'
@@ -48,11 +49,13 @@ export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'],
     ],
     facts: orderFacts(order),
     table: orderTable(shop, order),
-    action: viewOrder(shop, order),
+    action: waitsForAddress(order)
+      ? { label: 'Enter the address to ship to', url: `${shop.publicUrl()}${addressPath(order)}` }
+      : viewOrder(shop, order),
     ...viewDocument(shop, order, 'invoice'),
     blocks: order.totalMinor > 0 ? addressBlocks(order) : [],
     closing: [
-      ...preparing(order, needsShipping(items)),
+      ...(waitsForAddress(order) ? [whereTo] : preparing(order, needsShipping(items))),
       ...(files.length > 0 ? [`Your files are on the page of your order: ${files.join(', ')}.`] : []),
       ...(renews ? ['You can end your subscription at any time. Use the link on the page of your order.'] : [])
     ],
@@ -122,6 +125,8 @@ export function refundFailedEmail(shop: ShopContext, data: MailData['refund_fail
     links: {}
   }
 }
+
+const whereTo = 'Please tell us where to ship your order. We send it as soon as we have the address.'
 
 /** What happens next with goods that are shipped or picked up. */
 function preparing({ shippingMethod }: OrderRow, hasGoods: boolean): string[] {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { postalAddress } from '../../platform/postal/address.ts'
+import { postalAddress, shipToOf } from '../../platform/postal/address.ts'
 
 const part = z.string().exactOptional()
 
@@ -10,3 +10,20 @@ export type Address = z.output<typeof orderAddress>
 /** The buyer's name, company and phone number as they were entered with the order. */
 export const orderContact = z.object({ firstName: part, lastName: part, phone: part, companyName: part })
 export type OrderContact = z.output<typeof orderContact>
+
+type Shipped = {
+  status: string
+  shippingMethod: { pickup: boolean } | null
+  shippingAddress: Address | null
+  billingAddress: Address | null
+}
+
+/** Whether an order is paid, but its buyer has not said yet where to ship it (setting checkout.missingAddress). */
+export function waitsForAddress({ status, shippingMethod, ...addresses }: Shipped): boolean {
+  return status === 'processing' && shippingMethod?.pickup === false && shipToOf(addresses) === null
+}
+
+/** The path of the page on which the buyer of such an order enters the address. */
+export function addressPath({ publicToken }: { publicToken: string }): string {
+  return `/checkout/address/${publicToken}`
+}

@@ -59,6 +59,11 @@ export const definitions = {
     'Whether the token_handoff of a guest needs an email: optional or required',
     z.enum(['optional', 'required'], 'optional or required')
   ),
+  'checkout.missingAddress': text(
+    'refuse',
+    'What a token_handoff without a shipping address or method does in a shop with shipping zones: refuse, or ask (it is paid, and the buyer is asked for the address)',
+    z.enum(['refuse', 'ask'], 'refuse or ask')
+  ),
   'checkout.accountCreation': flag(true, 'Whether guests can create an account during checkout'),
   'checkout.holdMinutes': integer(30, 30, 1440, 'For how many minutes an unpaid order holds stock and coupon uses'),
   'checkout.heldOrders': integer(3, 1, 1000, 'Unpaid orders of one buyer; a new one cancels the oldest'),

@@ -4,6 +4,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { inPartsById } from '../../platform/db/in-parts.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { postalLines, shipToOf } from '../../platform/postal/address.ts'
+import { waitsForAddress } from '../orders/address.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { progressOf } from './find.ts'
@@ -27,7 +28,10 @@ export type OrderToPack = {
   lines: { line: number; name: string; sku: string | null; quantity: number }[]
 }
 
-/** The paid orders with something left to ship, the longest paid first. They are read while they are used. */
+/**
+ * The paid orders with something left to ship, the longest paid first, without those that wait for an address. They are
+ * read while they are used.
+ */
 export function listOrdersToPack(db: Db): Generator<OrderToPack, void> {
   const processing = db.orm
     .select({ id: orders.id })
@@ -37,7 +41,11 @@ export function listOrdersToPack(db: Db): Generator<OrderToPack, void> {
     .all()
     .map(({ id }) => id)
   return inPartsById(db, processing, (ids) =>
-    ids.map((id) => toPack(db, getOrder(db, id))).filter(({ lines }) => lines.length > 0)
+    ids
+      .map((id) => getOrder(db, id))
+      .filter((order) => !waitsForAddress(order))
+      .map((order) => toPack(db, order))
+      .filter(({ lines }) => lines.length > 0)
   )
 }
 

@@ -271,6 +271,11 @@ const texts = {
   'order.notFound': 'Diese Bestellung finden wir nicht',
   'order.notFoundText':
     'Sie haben keine Bestellung mit dieser Nummer. Vielleicht gehört sie zu einem anderen Konto, oder Sie haben als Gast bestellt: dann steht der Link zu Ihrer Bestellung in unserer E-Mail.',
+  'order.whereTo': 'Wohin dürfen wir liefern?',
+  'order.whereToText':
+    'Bitte sagen Sie uns, wohin wir Ihre Bestellung liefern. Wir versenden sie, sobald wir die Adresse haben.',
+  'order.enterAddress': 'Adresse eingeben',
+  'order.saveAddress': 'Adresse speichern',
   'order.payNow': 'Jetzt bezahlen',
   'order.howToPay': 'So bezahlen Sie',
   'order.checkAgain': 'Noch einmal prüfen',

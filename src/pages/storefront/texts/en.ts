@@ -258,6 +258,10 @@ const texts = {
   'order.notFound': 'We cannot find this order',
   'order.notFoundText':
     'You have no order with this number. It may belong to another account, or you may have ordered as a guest: then our email has the link to your order.',
+  'order.whereTo': 'Where do you want your order?',
+  'order.whereToText': 'Please tell us where to ship your order. We send it as soon as we have the address.',
+  'order.enterAddress': 'Enter the address',
+  'order.saveAddress': 'Save the address',
   'order.payNow': 'Pay now',
   'order.howToPay': 'How to pay',
   'order.checkAgain': 'Check again',
