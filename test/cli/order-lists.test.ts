@@ -73,6 +73,18 @@ describe('shopstead orders export', () => {
     })
   })
 
+  it('says for each order whether the buyer owes the tax', async () => {
+    using shop = openTestShop()
+    const { id } = place(shop.db, draft([line(makeProduct(shop.db))]))
+    place(shop.db, draft([line(makeProduct(shop.db, { slug: 'lamp' }))]))
+    shop.db.sqlite.prepare('UPDATE orders SET reverse_charge = 1 WHERE id = ?').run(id)
+    const rows = rowsOf((await shopstead(shop.dataDir, ['orders', 'export'])).stdout)
+    expect(rows.map(({ order, reverse_charge }) => [order, reverse_charge])).toEqual([
+      [String(id), 'yes'],
+      [String(id + 1), 'no']
+    ])
+  })
+
   it('escapes cells that a spreadsheet would run', async () => {
     using shop = openTestShop()
     paidOrder(shop)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { getOrder } from '../../src/shop/orders/find.ts'
 import { draft, line, makeProduct, place } from '../shop/orders/support.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import { shopstead } from '../support/command-line.ts'
@@ -15,4 +16,16 @@ test('orders reconcile ends the holds that are over, as a server does that is no
   const stateOf = async (id: number) => (await shopstead(shop.dataDir, ['orders', 'show', `${id}`, '--json'])).json
   expect(await stateOf(overdue)).toMatchObject({ order: { status: 'cancelled' } })
   expect(await stateOf(waiting)).toMatchObject({ order: { status: 'pending' } })
+})
+
+test('orders reconcile fails when a hold cannot be ended', async () => {
+  using shop = openTestShop()
+  const goods = draft([line(makeProduct(shop.db))])
+  const stuck = place(shop.db, goods, Date.now() - 24 * hourMs)
+  shop.db.sqlite.exec(
+    `CREATE TRIGGER stuck BEFORE UPDATE ON orders WHEN OLD.id = ${stuck.id} BEGIN SELECT raise(ABORT, 'stuck'); END`
+  )
+  const { code, json } = await shopstead(shop.dataDir, ['orders', 'reconcile', '--json'])
+  expect([code, json]).toMatchObject([1, { holds: 0, failed: 1 }])
+  expect(getOrder(shop.db, stuck.id).status).toBe('pending')
 })

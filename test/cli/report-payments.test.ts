@@ -231,6 +231,33 @@ describe('shopstead report payments', () => {
     ])
   })
 
+  it('names a renewal that Stripe lacks, among the payments of the days of the report', async () => {
+    const shop = await openShop(benefitCatalog)
+    const lena = await registerUser(shop, 'lena')
+    await buy(shop, lena, 'almanac-pro')
+    const sandbox = sandboxOf(shop)
+    sandbox.renewSubscription(sandbox.ledger().subscriptions[0]?.id ?? '', 'paid')
+    await sandbox.deliverDue()
+    const [day, hour] = [86_400_000, 3_600_000]
+    const settledAt = Date.UTC(2026, 2, 10, 12)
+    shop.app.db.sqlite
+      .prepare(
+        `UPDATE payment_attempts SET payment_intent_id = 'pi_unknown', token = 'unknown', settled_at = ? WHERE kind = 'invoice'`
+      )
+      .run(settledAt)
+    const missing = async (from: number, to: number) => {
+      const days = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
+      const { rows } = await paymentsReport.make(shop.app, days, to)
+      return (rows as Row[]).filter(({ differences }) => differences.includes('charge_not_at_stripe'))
+    }
+    expect(await missing(settledAt - day, settledAt + day)).toMatchObject([
+      { charge: null, shop: { renewalOf: 1, amount: expect.any(Number) } }
+    ])
+    expect(await missing(settledAt, settledAt + hour)).toHaveLength(1)
+    expect(await missing(settledAt + 1, settledAt + day)).toEqual([])
+    expect(await missing(settledAt - day, settledAt)).toEqual([])
+  })
+
   it('limits the report to days, reads page by page, and writes CSV', async () => {
     const { sell, report, shop, stripe } = await shopWithPayments()
     await sell()

@@ -385,3 +385,32 @@ describe('the explanation of an order', () => {
     ])
   })
 })
+
+describe('a renewal of a referred subscription', () => {
+  const club = {
+    slug: 'club',
+    name: 'Club',
+    price: '8.00',
+    type: 'digital',
+    grants: [{ kind: 'subscription', interval: 'month' }]
+  }
+
+  it.each([
+    ['earns a commission with the setting', 'true', [80, 80]],
+    ['earns none without it', 'false', [80]]
+  ])('%s', async (_title, renewals, commissions) => {
+    const shop = await openShop({ ...catalog, products: [club] }, { 'affiliates.renewals': renewals })
+    const mira = await registerUser(shop, 'mira')
+    await mira.post('/affiliates/apply', { website: 'https://mira.example' })
+    decide(shop, 'approve')
+    const lena = await registerUser(shop, 'lena')
+    const bought = await order(shop, lena, 'club', link)
+    await pay(lena, bought)
+    const { sandbox } = shop.app
+    sandbox?.renewSubscription(sandbox.ledger().subscriptions[0]?.id ?? '', 'paid')
+    await sandbox?.deliverDue()
+    const [renewal] = await ordersOf(lena)
+    expect(renewal).toMatchObject({ total: 8, affiliateVisitConverted: commissions.length === 2 })
+    expect((await referrals(mira)).map(({ amountMinor }) => amountMinor)).toEqual(commissions)
+  })
+})

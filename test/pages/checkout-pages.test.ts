@@ -4,6 +4,7 @@ import { getOrderByPublicToken } from '../../src/shop/orders/find.ts'
 import type { OrderRow } from '../../src/shop/orders/find.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
 import { attemptsOf, openAttempts, paymentStatusOf, markPaid } from '../../src/shop/payments/attempts.ts'
+import { shortestPageMs } from '../../src/shop/payments/gateway-page.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
 import { cancelOrder, endHold } from '../../src/shop/payments/end-hold.ts'
 import { setSetting, unsetSetting } from '../../src/shop/settings/settings.ts'
@@ -194,6 +195,21 @@ describe('the hosted checkout', () => {
     expect(order().status).toBe('on-hold')
     const gatewayPage = onLoopback(clicks[0]?.headers.get('location') ?? null)
     expect((await visitor.form(gatewayPage, { payment_method: 'pm_card_visa' })).status).toBe(410)
+  })
+
+  it('extends the hold of an order that is paid late, for as long as its card page is open', async () => {
+    const minute = 60_000
+    const card = { payment_method: 'card', email: 'lena@example.com' }
+    const payWithHold = async (endsAt: number): Promise<number> => {
+      const visitor = shop.visitor()
+      const { url, order } = await place(visitor)
+      shop.app.db.sqlite.prepare('UPDATE orders SET hold_ends_at = ? WHERE id = ?').run(endsAt, order().id)
+      expect((await visitor.form(url, card)).status).toBe(303)
+      return order().holdEndsAt ?? 0
+    }
+    const now = Date.now()
+    expect(await payWithHold(now + minute)).toBeGreaterThanOrEqual(now + shortestPageMs)
+    expect(await payWithHold(now + 600 * minute)).toBe(now + 600 * minute)
   })
 
   it('leads to the card page, and from there back with the order paid', async () => {

@@ -4,7 +4,7 @@ import { users } from '../../../src/shop/accounts/schema.ts'
 import type { UserRow } from '../../../src/shop/accounts/rows.ts'
 import { productGrants } from '../../../src/shop/catalog/schema.ts'
 import { placeOrder } from '../../../src/shop/checkout/checkout.ts'
-import type { CheckoutCaller } from '../../../src/shop/checkout/continue-order.ts'
+import type { CheckoutCaller, PlacedOrder } from '../../../src/shop/checkout/continue-order.ts'
 import { claimKey } from '../../../src/shop/checkout/idempotency.ts'
 import { checkoutBody, checkoutQuery } from '../../../src/shop/checkout/input.ts'
 import { offersChoice } from '../../../src/shop/checkout/payment-config.ts'
@@ -15,7 +15,7 @@ import { payOrder } from '../../../src/shop/orders/transition.ts'
 import { attemptsOf } from '../../../src/shop/payments/attempts.ts'
 import type { SettingKey } from '../../../src/shop/settings/definitions.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
-import { atOnce, refusal, tally } from '../../support/accounts.ts'
+import { atOnce, countOf, refusal, tally } from '../../support/accounts.ts'
 import { goodPassword } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
@@ -396,4 +396,41 @@ test('links a key to its order, and to no order when the checkout fails', async 
   expect(tied()).toBeNull()
   const { order } = await buy(opened, {}, { takeKey })
   expect(tied()).toBe(order.id)
+})
+
+describe('the same checkout that arrives again before the first has made its order', () => {
+  const asAccount = { customer: { email: 'ada@example.com', createAccount: true, password: goodPassword } }
+
+  test.each([
+    ['with a key', {}, true],
+    ['without a key', {}, false],
+    ['with an account and a key', asAccount, true],
+    ['with an account', asAccount, false]
+  ])('continues its order: %s', async (_title, body, withKey) => {
+    using opened = openShop()
+    const { shop } = opened
+    const asked = (key: string) => ({ scope: 'address:a', key, fingerprint: key, bodyFingerprint: key })
+    // The second request overtakes the first while that waits for its key or its hash.
+    let second: Promise<PlacedOrder> | undefined
+    const claim = (key: string) => async () => {
+      const claimed = await claimKey(shop.db, asked(key), shop.clock.now())
+      if (claimed.kind !== 'fresh') throw new Error(`the key ${key} was used`)
+      return claimed.claim
+    }
+    const overtaken = async () => {
+      second ??= buy(opened, body, withKey ? { takeKey: claim('second') } : {})
+      await second
+      return claim('first')()
+    }
+    const first = buy(opened, body, withKey ? { takeKey: overtaken } : {})
+    if (!withKey) second = buy(opened, body)
+    const placed = [await first, await second]
+    expect(placed.map((one) => [one?.order.id, one?.attempt?.orderId])).toEqual([
+      [1, 1],
+      [1, 1]
+    ])
+    expect([ordersOf(shop), countOf(shop, 'payment_attempts')]).toEqual([1, 1])
+    const keys = shop.db.sqlite.prepare('SELECT order_id FROM idempotency_keys').pluck().all()
+    expect(keys).toEqual(withKey ? [1, 1] : [])
+  })
 })

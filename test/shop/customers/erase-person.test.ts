@@ -83,6 +83,36 @@ describe('an erased person', () => {
     expect(getOrder(shop.db, order.id)).toEqual(order)
   })
 
+  it('is erased from the emails to an earlier address, unless it has another account or the email is still queued', async () => {
+    using shop = openTestShop()
+    const user = await makeUser(shop, { email: 'new@shop.example' })
+    const changed = { template: 'email_changed', data: { userId: user.id, step: 'done' } } as const
+    const receipt = { template: 'order_receipt', data: { orderId: 1 } } as const
+    const send = (mail: typeof changed | typeof receipt, recipient: string, state = 'sent'): void => {
+      write(shop.db, (tx) => queueMail(tx, { ...mail, recipient }, 0))
+      shop.db.sqlite.prepare('UPDATE mails SET state = ? WHERE id = (SELECT max(id) FROM mails)').run(state)
+    }
+    for (const earlier of ['first@shop.example', 'second@shop.example', 'taken@shop.example']) send(changed, earlier)
+    send(receipt, 'First@shop.example')
+    send(receipt, 'first@shop.example', 'queued')
+    send(receipt, 'second@shop.example')
+    send(receipt, 'taken@shop.example')
+    send(receipt, 'other@shop.example')
+    await makeUser(shop, { email: 'taken@shop.example' })
+    erasePerson(shop.db, user.id, 5)
+    const gone = `erased-${user.id}@erased.invalid`
+    expect(mailsOf(shop).map(({ recipient, state }) => [recipient, state])).toEqual([
+      [gone, 'sent'],
+      [gone, 'sent'],
+      [gone, 'sent'],
+      [gone, 'sent'],
+      ['first@shop.example', 'queued'],
+      [gone, 'sent'],
+      ['taken@shop.example', 'sent'],
+      ['other@shop.example', 'sent']
+    ])
+  })
+
   it('frees the email for another account', async () => {
     using shop = openTestShop()
     const user = await makeUser(shop, { passwordHash })
