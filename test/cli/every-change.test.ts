@@ -1,0 +1,320 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { groups } from '../../src/cli/groups.ts'
+import { ShopCommand } from '../../src/cli/run.ts'
+import { shopstead, testTerminal } from '../support/command-line.ts'
+import { demoShop } from '../support/demo-shop.ts'
+
+/** A command that changes one row of the demo shop, which has others beside it. */
+type Change = {
+  /** SQL that brings the demo shop into the state that the command needs. */
+  given?: string
+  /** What follows the command, with the name of the row. */
+  args: readonly string[]
+  input?: string
+  /** The table and its only row that changes. */
+  table: string
+  row: number
+  /** The same with the name of a row that does not exist. */
+  wrong: readonly string[]
+  /** What the command prints with --json. */
+  json: object
+  /** What the same command does with the row that it has changed: an error's code, or nothing more. */
+  /** A row whose state refuses the change. */
+  other?: readonly string[]
+  again: 'done' | 'CONFLICT' | 'NOT_FOUND' | 'TRANSITION_REFUSED' | 'VALIDATION_FAILED'
+}
+
+const nobody = 'nobody@shop.example'
+const lena = 'lena@shop.example'
+const user = { table: 'users', row: 12 }
+const order = { table: 'orders' }
+
+const changes: Record<string, Change> = {
+  'admin revoke': {
+    args: ['1', '--yes'],
+    table: 'users',
+    row: 1,
+    wrong: [nobody, '--yes'],
+    json: { user: { id: 1 } },
+    again: 'done'
+  },
+  'users set-password': {
+    ...user,
+    args: [lena, '--password-stdin'],
+    input: 'gull-basalt-41\n',
+    wrong: [nobody, '--password-stdin'],
+    json: { user: { id: 12 } },
+    again: 'done'
+  },
+  'users set-email': {
+    ...user,
+    args: [lena, 'l@shop.example'],
+    wrong: [nobody, 'l@shop.example'],
+    json: { user: { email: 'l@shop.example' } },
+    again: 'NOT_FOUND'
+  },
+  'users set-name': {
+    ...user,
+    args: [lena, '--first-name', 'Helena'],
+    wrong: [nobody, '--first-name', 'Helena'],
+    json: { user: { id: 12 } },
+    again: 'done'
+  },
+  'users set-address': {
+    ...user,
+    args: [lena, '--none'],
+    wrong: [nobody, '--none'],
+    json: { user: { id: 12 } },
+    again: 'done'
+  },
+  'users verify': {
+    ...user,
+    given: 'UPDATE users SET email_verified_at = NULL',
+    args: [lena],
+    wrong: [nobody],
+    json: { user: { id: 12 } },
+    again: 'done'
+  },
+  'users deactivate': {
+    ...user,
+    args: [lena, '--yes'],
+    wrong: [nobody, '--yes'],
+    json: { user: { id: 12 } },
+    again: 'done'
+  },
+  'users activate': {
+    args: ['closed@shop.example'],
+    table: 'users',
+    row: 5,
+    wrong: [nobody],
+    json: { user: { id: 5 } },
+    again: 'done'
+  },
+  'users logout': {
+    given: `INSERT INTO sessions SELECT 'b' || substr(token_hash, 2), 12, remember_me, start_nonce_hash, created_at, last_seen_at, ends_at FROM sessions`,
+    table: 'sessions',
+    row: 2,
+    args: [lena],
+    wrong: [nobody],
+    json: {},
+    again: 'done'
+  },
+  'users erase': {
+    ...user,
+    args: ['12', '--yes'],
+    wrong: ['999', '--yes'],
+    json: { user: { id: 12, displayName: 'Erased' } },
+    again: 'done'
+  },
+  'offers set': {
+    args: ['storm-lantern', '--price', '49'],
+    table: 'products',
+    row: 1,
+    wrong: ['none', '--price', '49'],
+    json: {},
+    again: 'done'
+  },
+  'offers publish': {
+    given: 'UPDATE products SET published = 0',
+    args: ['storm-lantern'],
+    table: 'products',
+    row: 1,
+    wrong: ['none'],
+    json: {},
+    again: 'done'
+  },
+  'offers unpublish': { args: ['storm-lantern'], table: 'products', row: 1, wrong: ['none'], json: {}, again: 'done' },
+  'coupons disable': { args: ['WELCOME10'], table: 'coupons', row: 1, wrong: ['NONE'], json: {}, again: 'done' },
+  'orders complete': {
+    ...order,
+    args: ['82'],
+    row: 82,
+    wrong: ['999'],
+    json: { order: { id: 82, status: 'completed' } },
+    again: 'done',
+    other: ['7']
+  },
+  'orders ship': {
+    ...order,
+    args: ['84'],
+    row: 84,
+    wrong: ['999'],
+    json: { order: { id: 84, status: 'completed' } },
+    again: 'TRANSITION_REFUSED',
+    other: ['92']
+  },
+  'orders paid': {
+    ...order,
+    args: ['92', '--yes'],
+    row: 92,
+    wrong: ['999', '--yes'],
+    json: { order: { id: 92, status: 'processing' } },
+    again: 'done',
+    other: ['7', '--yes']
+  },
+  'orders cancel': {
+    ...order,
+    args: ['93', '--yes'],
+    row: 93,
+    wrong: ['999', '--yes'],
+    json: { order: { id: 93, status: 'cancelled' } },
+    again: 'done',
+    other: ['7', '--yes']
+  },
+  'orders refund': {
+    ...order,
+    args: ['85', '--by-hand', '--yes'],
+    row: 85,
+    wrong: ['999', '--by-hand', '--yes'],
+    json: { order: { id: 85, status: 'refunded' } },
+    again: 'TRANSITION_REFUSED',
+    other: ['92', '--by-hand', '--yes']
+  },
+  'affiliates approve': {
+    args: ['jonas'],
+    table: 'affiliates',
+    row: 3,
+    wrong: ['none'],
+    json: { affiliate: { code: 'jonas', status: 'active' } },
+    again: 'done'
+  },
+  'affiliates reject': {
+    args: ['jonas'],
+    table: 'affiliates',
+    row: 3,
+    wrong: ['none'],
+    json: { affiliate: { code: 'jonas' } },
+    again: 'done'
+  },
+  'affiliates deactivate': {
+    args: ['mira', '--yes'],
+    table: 'affiliates',
+    row: 1,
+    wrong: ['none', '--yes'],
+    json: { affiliate: { status: 'inactive' } },
+    again: 'done'
+  },
+  'referrals accept': {
+    given:
+      "UPDATE orders SET status = 'processing', paid_at = created_at WHERE id = (SELECT order_id FROM referrals WHERE id = 47)",
+    args: ['47'],
+    table: 'referrals',
+    row: 47,
+    wrong: ['999'],
+    json: { referral: { id: 47, status: 'unpaid' } },
+    again: 'done',
+    other: ['39']
+  },
+  'referrals reject': {
+    args: ['46'],
+    table: 'referrals',
+    row: 46,
+    wrong: ['999'],
+    json: { referral: { id: 46, status: 'rejected' } },
+    again: 'done'
+  },
+  'benefits revoke': {
+    args: ['subscription', '1', '--yes'],
+    table: 'subscriptions',
+    row: 1,
+    wrong: ['subscription', '999', '--yes'],
+    json: { revoked: { id: 1 } },
+    again: 'NOT_FOUND'
+  },
+  'webhooks remove': {
+    args: ['1', '--yes'],
+    table: 'webhook_endpoints',
+    row: 1,
+    wrong: ['999', '--yes'],
+    json: {},
+    again: 'NOT_FOUND'
+  },
+  'webhooks rotate': { args: ['1'], table: 'webhook_endpoints', row: 1, wrong: ['999'], json: {}, again: 'done' },
+  'webhooks replay': { args: ['1'], table: 'webhook_deliveries', row: 1, wrong: ['999'], json: {}, again: 'done' }
+}
+
+/** Commands that read, or that make something new or change the whole shop: they have tests of their own. */
+const others = new Set(
+  `dev|serve|init|migrate|seed|admin create|admin list|users list|users show|users export|users create|offers list|offers show
+offers add|offers reprice|offers import|offers export|offers images add|offers images list|offers images order
+offers images remove|offers images retry|coupons list|coupons create|shipping list|shipping set|shipping remove|tax list
+tax set|tax remove|tax preset eu|modules list|modules enable|modules disable|settings list|settings get|settings set
+settings unset|orders list|orders export|orders create|orders show|orders explain|orders reconcile|orders invoice
+orders pack|orders warnings|affiliates list|affiliates show|affiliates create|referrals list|referrals show|referrals pay
+referrals export|benefits list|benefits grant|sandbox pay|sandbox fault|sandbox faults|sandbox clear-faults
+sandbox dispute|sandbox renew|report sales|report products|report coupons|report affiliates|report stock|report tax
+report payments|stripe setup|webhooks list|webhooks add|webhooks deliveries|events list|events types|mail resend
+mail preview|mail test|backup create|backup list|backup verify|backup restore|replicate|restore|promote|create
+proxy check|openapi|completion|systemd|guide|health`.split(/[|\n]/)
+)
+
+const program = new ShopCommand(testTerminal().terminal, 'shopstead')
+beforeAll(async () => {
+  for (const group of groups) (await group.load()).define(program)
+})
+
+function pathsOf(command: ShopCommand, path = ''): string[] {
+  const children = command.commands.filter((child) => child instanceof ShopCommand)
+  return children.length === 0 ? [path] : children.flatMap((child) => pathsOf(child, `${path} ${child.name()}`.trim()))
+}
+
+/** Every row of the database that a command may change, by its table and row id. */
+function rowsOf(dataDir: string): Map<string, string> {
+  const db = new Database(join(dataDir, 'shopstead.db'), { readonly: true })
+  const named = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE '%WITHOUT ROWID%' AND sql NOT LIKE 'CREATE VIRTUAL%'`
+  const tables = db.prepare<[], string>(named).pluck().all()
+  const rows = tables.flatMap((table) =>
+    db
+      .prepare<[], { row: number }>(`SELECT rowid AS row, * FROM "${table}"`)
+      .all()
+      .map((row) => [`${table} ${row.row}`, JSON.stringify(row)] as const)
+  )
+  db.close()
+  return new Map(rows)
+}
+
+function prepare(dataDir: string, sql: string): void {
+  const db = new Database(join(dataDir, 'shopstead.db'))
+  db.exec(sql)
+  db.close()
+}
+
+function changed(before: Map<string, string>, after: Map<string, string>): string[] {
+  return [...before].filter(([key, row]) => after.get(key) !== row).map(([key]) => key)
+}
+
+describe('a command that changes a row', () => {
+  test('is in the table of this test, or in the list of the others', () => {
+    const paths = pathsOf(program)
+    expect(paths.filter((path) => !(path in changes) && !others.has(path))).toEqual([])
+    expect([...Object.keys(changes), ...others].filter((path) => !paths.includes(path))).toEqual([])
+  })
+
+  test.each(Object.entries(changes))(
+    '%s',
+    async (path, { given, args, input, table, row, wrong, json, again, other }) => {
+      const dataDir = demoShop()
+      if (given !== undefined) prepare(dataDir, given)
+      const run = (words: readonly string[]) =>
+        shopstead(dataDir, [...path.split(' '), ...words, '--json'], input === undefined ? {} : { input })
+      const before = rowsOf(dataDir)
+      const missing = await run(wrong)
+      expect([missing.code, missing.json]).toMatchObject([1, { error: { code: 'NOT_FOUND' } }])
+      expect(changed(before, rowsOf(dataDir))).toEqual([])
+      if (other !== undefined) {
+        const refused = await run(other)
+        expect([refused.code, refused.json]).toMatchObject([1, { error: { code: 'TRANSITION_REFUSED' } }])
+        expect(changed(before, rowsOf(dataDir))).toEqual([])
+      }
+      const done = await run(args)
+      expect([done.code, done.json]).toMatchObject([0, json])
+      const after = rowsOf(dataDir)
+      expect(changed(before, after).filter((key) => key.startsWith(`${table} `))).toEqual([`${table} ${row}`])
+      const second = await run(args)
+      if (again === 'done') expect(second.code).toBe(0)
+      else expect([second.code, second.json]).toMatchObject([1, { error: { code: again } }])
+    }
+  )
+})
