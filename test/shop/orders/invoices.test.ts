@@ -20,6 +20,9 @@ import { insertRenewal } from '../../../src/shop/orders/renewal-order.ts'
 import { markPaid } from '../../../src/shop/payments/attempts.ts'
 import { setTaxRate } from '../../../src/shop/tax/rates.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { formatMoney } from '../../../src/platform/money.ts'
+import { readPdf } from '../../support/pdf-text.ts'
+import type { PdfText } from '../../support/pdf-text.ts'
 import { emptyShop, noon } from '../../support/temporary-shop.ts'
 import { draft, line, makeProduct, place } from './support.ts'
 
@@ -383,4 +386,47 @@ it('writes a PDF of one page for a usual order and of several for a long one', a
   }
   expect(await pagesOf(3)).toBe(1)
   expect(await pagesOf(30)).toBe(3)
+})
+
+it.each([
+  ['without rates', []],
+  ['with rates', [19]]
+])('writes each amount of a PDF inside the page, below its head and beside the others: %s', async (_title, rates) => {
+  const db = emptyShop()
+  for (const percent of rates) setTaxRate(db, rate('DE', percent))
+  const product = makeProduct(db)
+  const items = Array.from({ length: 40 }, (_, index) =>
+    line(product, { name: `Lantern ${index}`, quantity: 100, unitPriceMinor: 999_999 + index })
+  )
+  const order = pay(db, place(db, draft(items, { billingAddress: { country: 'DE' } })))
+  const texts = readPdf(await invoicePdf(documentOf(db, order.id), 'https://shop.example/x'))
+  const first = (text: string): PdfText => {
+    const found = texts.find((one) => one.text === text)
+    if (found === undefined) throw new Error(`the PDF does not contain ${text}`)
+    return found
+  }
+  const [pageRight, pageLeft] = [545, 50]
+  for (const { left, right, y } of texts) {
+    expect(left).toBeGreaterThanOrEqual(pageLeft)
+    expect(right).toBeLessThanOrEqual(pageRight + 0.01)
+    expect(y).toBeGreaterThan(30)
+  }
+  const heads = ['Item', 'Quantity', 'Price', ...(rates.length > 0 ? ['Tax'] : []), 'Amount'].map(first)
+  for (const [index, item] of texts.filter(({ text }) => text.startsWith('Lantern ')).entries()) {
+    const row = texts.filter(({ page, y }) => page === item.page && y === item.y)
+    const price = formatMoney(999_999 + index, 'EUR')
+    const amount = formatMoney(100 * (999_999 + index), 'EUR')
+    const cells = [`Lantern ${index}`, '100', price, ...rates.map((percent) => `${percent} %`), amount]
+    expect(row.map(({ text }) => text)).toEqual(cells)
+    for (const [at, { left, right }] of row.entries()) {
+      if (at > 0) expect(left).toBeGreaterThan(row[at - 1]?.right ?? 0)
+      const head = heads[at]
+      if (at > 0) expect(right).toBeCloseTo(head?.right ?? 0, 1)
+      else expect(left).toBe(head?.left)
+    }
+  }
+  expect(texts.filter(({ text }) => text === 'Amount').map(({ page }) => page)).toEqual([0, 1])
+  const [label, total] = [first('Total'), first(formatMoney(order.totalMinor, 'EUR'))]
+  expect([total.page, total.y]).toEqual([label.page, label.y])
+  expect(total.right).toBeCloseTo(pageRight, 1)
 })
