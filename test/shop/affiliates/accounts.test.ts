@@ -93,10 +93,11 @@ describe('an affiliate application', () => {
     expect(() => getOwnAffiliate(shop.db, mira.id)).toThrow(code('AFFILIATE_NOT_FOUND'))
   })
 
-  it('accepts a website, a message and the opt-in, and ignores unknown fields', () => {
+  it('accepts a website, a message and the opt-in, and refuses unknown fields', () => {
     const refused = (body: object) =>
       applyBody.safeParse(body, { error: messageFor }).error?.issues.map((issue) => issue.path.join('.'))
-    expect(applyBody.parse({ website: null, status: 'active', rateBps: 10_000 })).toEqual({ website: null })
+    expect(applyBody.parse({ website: null })).toEqual({ website: null })
+    expect(applyBody.safeParse({ status: 'active' }).error?.issues).toMatchObject([{ keys: ['status'] }])
     expect(refused({ message: 'x'.repeat(2_000), website: 'http://a.example/?b=c' })).toBeUndefined()
     expect(refused({ message: 'x'.repeat(2_001), website: 'a', marketingOptIn: 'yes' })?.sort()).toEqual([
       'marketingOptIn',
