@@ -18,14 +18,15 @@ test('orders reconcile ends the holds that are over, as a server does that is no
   expect(await stateOf(waiting)).toMatchObject({ order: { status: 'pending' } })
 })
 
-test('orders reconcile fails when a hold cannot be ended', async () => {
+test('orders reconcile fails when a hold cannot be ended, and ends the others', async () => {
   using shop = openTestShop()
   const goods = draft([line(makeProduct(shop.db))])
   const stuck = place(shop.db, goods, Date.now() - 24 * hourMs)
+  const over = place(shop.db, goods, Date.now() - 23 * hourMs)
   shop.db.sqlite.exec(
     `CREATE TRIGGER stuck BEFORE UPDATE ON orders WHEN OLD.id = ${stuck.id} BEGIN SELECT raise(ABORT, 'stuck'); END`
   )
   const { code, json } = await shopstead(shop.dataDir, ['orders', 'reconcile', '--json'])
-  expect([code, json]).toMatchObject([1, { holds: 0, failed: 1 }])
-  expect(getOrder(shop.db, stuck.id).status).toBe('pending')
+  expect([code, json]).toMatchObject([1, { holds: 1, failed: 1 }])
+  expect([stuck, over].map(({ id }) => getOrder(shop.db, id).status)).toEqual(['pending', 'cancelled'])
 })

@@ -25,6 +25,11 @@ export function isDamage(error: unknown): boolean {
   return sqliteErrorIn(error, /^SQLITE_(NOTADB|CORRUPT)/) !== undefined
 }
 
+/** True when a constraint or a trigger of the database refused a row. */
+export function isConstraintError(error: unknown): boolean {
+  return sqliteErrorIn(error, /^SQLITE_CONSTRAINT/) !== undefined
+}
+
 /** DEPENDENCY_UNAVAILABLE with Retry-After for a storage error; undefined for any other error. */
 export function storageUnavailable(error: unknown): AppError | undefined {
   if (error instanceof AppError || !isStorageError(error)) return undefined

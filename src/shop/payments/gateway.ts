@@ -2,7 +2,7 @@ import type Stripe from 'stripe'
 import { AppError, validationFailed } from '../../errors.ts'
 import type { CardGateway, ShopContext } from '../context.ts'
 import type { AttemptRow } from './rows.ts'
-import { isStorageError } from '../../platform/db/storage-errors.ts'
+import { isConstraintError, isStorageError } from '../../platform/db/storage-errors.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isObject } from '../../platform/typed.ts'
 
@@ -135,10 +135,13 @@ export function readGatewayError(error: unknown, token = ''): GatewayFailure {
   }
 }
 
-/** Whether a call got no answer; the next call will probably get none either. */
+/**
+ * Whether a call got no answer; the next call will probably get none either. A row that our own database refused says
+ * nothing about the gateway, so the work on the next order goes on.
+ */
 export function isSilence(error: unknown): boolean {
   const { kind, answered } = readGatewayError(error)
-  return kind === 'unknown' && !answered
+  return kind === 'unknown' && !answered && !isConstraintError(error)
 }
 
 /** Whether Stripe refused a call because there were too many; it was not executed (docs.stripe.com/rate-limits). */
