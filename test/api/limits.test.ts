@@ -8,6 +8,7 @@ import type { Answer } from '../support/browser.ts'
 import { goodPassword, makeUser } from '../support/people.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
+import { laterBy } from '../support/later.ts'
 
 let shop: RunningShop
 afterEach(() => shop.stop())
@@ -76,7 +77,7 @@ describe('the limit on failed logins', () => {
       await wrong(who.toUpperCase(), elsewhere())
       const right = await login({ username: who, password: goodPassword }, elsewhere())
       expect(limited(right, 1)).toEqual(refusedBy('login_account'))
-      await new Promise((resolve) => setTimeout(resolve, 1100))
+      laterBy(1_000)
       expect((await login({ username: who, password: goodPassword }, elsewhere())).status).toBe(200)
     }
     for (let round = 0; round < 3; round += 1) await wrong('nobody@shop.example', elsewhere())

@@ -13,6 +13,7 @@ import { atOnce, outcome, refusal, tally } from '../../support/accounts.ts'
 import { caller, goodPassword, makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
+import { laterBy } from '../../support/later.ts'
 
 const send = (shop: TestShop, body: object = {}, from = caller()) =>
   login(shop, loginInput.parse({ email: 'mira@shop.example', password: goodPassword, ...body }), from, shop.clock.now())
@@ -230,7 +231,7 @@ describe('failed logins', () => {
     setSetting(shop.db, 'limits.login_account', '1/1', 0)
     await send(shop, { password: 'wrong' }).catch(() => undefined)
     for (let index = 0; index < 5; index += 1) await send(shop).catch(() => undefined)
-    await new Promise((resolve) => setTimeout(resolve, 1100))
+    laterBy(1_000)
     await expect(send(shop)).resolves.toBeDefined()
   })
 })
