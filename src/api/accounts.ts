@@ -43,7 +43,7 @@ import {
   resendEmailChange,
   withdrawEmailChange
 } from '../shop/accounts/request-email-change.ts'
-import { confirmEmailChange } from '../shop/customers/confirm-email-change.ts'
+import { confirmEmailChange, undoEmailChange } from '../shop/customers/confirm-email-change.ts'
 import { deleteAccount } from '../shop/customers/delete-account.ts'
 import { resetPassword } from '../shop/customers/reset-password.ts'
 import { verifyEmail } from '../shop/customers/verify-email.ts'
@@ -109,7 +109,9 @@ export const accountRoutes = [
       return {
         status: 201,
         data: { ...identityData(call, user, { isLoggedIn: false }), registrationStatus: 'pending_verification' },
-        meta: { extend: { nextStep: 'VERIFY_EMAIL', expiresAt: toIso(expiresAt) } }
+        meta: { extend: { nextStep: 'VERIFY_EMAIL', expiresAt: toIso(expiresAt) } },
+        // The verification link needs no password in the browser that has chosen it.
+        cookies: [deviceCookie(call.shop, user, call.cookies)]
       }
     }
   }),
@@ -187,14 +189,15 @@ export const accountCareRoutes = [
   route({
     method: 'POST',
     path: '/auth/verify-email',
-    summary: 'Verify an email with the token from the verification email',
+    summary:
+      'Verify an email with the token from the verification email; outside of a browser of the account, `password` becomes its password and every session ends',
     answers: [{ data: done('verified') }],
-    refuses: ['TOKEN_INVALID', 'AUTH_RATE_LIMITED'],
+    refuses: ['TOKEN_INVALID', 'PASSWORD_POLICY_VIOLATION', 'AUTH_RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
     ...forEveryone,
-    session: 'none',
+    session: 'optional',
     body: tokenInput,
     handler: async (call, { body }) => {
-      await verifyEmail(call.shop, body.token, call, call.now)
+      await verifyEmail(call.shop, body, call, call.now)
       return { data: { verified: true } }
     }
   }),
@@ -276,15 +279,31 @@ export const accountCareRoutes = [
   route({
     method: 'POST',
     path: '/auth/confirm-email',
-    summary: "Make an email the account's with the token from the email; sessions stay",
+    summary:
+      "Make an email the account's with the token from the email, in a browser of the account or with its password; sessions stay",
     answers: [{ data: done('changed') }],
-    refuses: ['TOKEN_INVALID', 'AUTH_RATE_LIMITED'],
+    refuses: ['TOKEN_INVALID', 'AUTH_INVALID_CREDENTIALS', 'AUTH_RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
     ...forEveryone,
-    session: 'none',
+    session: 'optional',
     body: tokenInput,
     handler: async (call, { body }) => {
-      await confirmEmailChange(call.shop, body.token, call, call.now)
+      await confirmEmailChange(call.shop, body, call, call.now)
       return { data: { changed: true } }
+    }
+  }),
+  route({
+    method: 'POST',
+    path: '/auth/undo-email-change',
+    summary:
+      'Undo a change of the email with the token that the old address has got, and set a new password; every session ends',
+    answers: [{ data: done('undone') }],
+    refuses: ['TOKEN_INVALID', 'PASSWORD_POLICY_VIOLATION', 'AUTH_RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
+    ...forEveryone,
+    session: 'none',
+    body: resetPasswordInput,
+    handler: async (call, { body }) => {
+      const user = await undoEmailChange(call.shop, body, call, call.now)
+      return { data: { undone: true }, cookies: [deviceCookie(call.shop, user, call.cookies)] }
     }
   }),
   route({

@@ -6,15 +6,16 @@ import { deviceCookie } from '../shop/accounts/login.ts'
 import { findUsableToken } from '../shop/accounts/email-tokens.ts'
 import { getUserById } from '../shop/accounts/find.ts'
 import { claimOrder, findClaim, needsPassword } from '../shop/customers/claim-order.ts'
-import { confirmEmailChange } from '../shop/customers/confirm-email-change.ts'
+import { confirmEmailChange, findEmailChange, undoEmailChange } from '../shop/customers/confirm-email-change.ts'
 import { resetPassword } from '../shop/customers/reset-password.ts'
-import { verifyEmail } from '../shop/customers/verify-email.ts'
+import { needsPasswordToVerify, verifyEmail } from '../shop/customers/verify-email.ts'
+import type { LinkCaller, LinkInput } from '../shop/customers/use-email-link.ts'
 import { openPortal } from '../shop/subscriptions/own-subscriptions.ts'
 import { readForm } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { homeLinks, isOpen, shopPage, siteOf } from './shop-site.ts'
 import { formView, message, sheet } from './storefront/form-view.ts'
-import type { Outcome } from './storefront/form-view.ts'
+import type { Blank, Field, Outcome } from './storefront/form-view.ts'
 import type { ShownPage, Site } from './storefront/site.ts'
 import type { TextKey } from './storefront/texts/languages.ts'
 
@@ -46,6 +47,8 @@ export const accountPages: readonly PageRoute[] = [
     name: '/account/email/done',
     handle: (call) => over(call, 'emailLink.emailChanged', 'emailLink.emailChangedText', 'account')
   },
+  { method: 'GET', path: /^\/account\/email\/undo$/, name: '/account/email/undo', handle: showUndo },
+  { method: 'POST', path: /^\/account\/email\/undo$/, name: '/account/email/undo', handle: undo },
   { method: 'GET', path: /^\/account\/claim$/, name: '/account/claim', handle: showClaim },
   { method: 'POST', path: /^\/account\/claim$/, name: '/account/claim', handle: claim },
   {
@@ -101,71 +104,136 @@ function emailOver(call: PageCall): PageReply {
 }
 
 function showVerify(call: PageCall): PageReply {
-  const { app, request, now } = call
-  const token = tokenOf(request)
-  if (findUsableToken(app.db, 'verify', token, now) === undefined) return verifyOver(call)
-  const { t } = siteOf(app)
-  const form = { action: 'verify', submit: t('account.verify'), rows: [], to: '/account/verify', hidden: { token } }
-  return page(
+  return verifyForm(call, tokenOf(call.request), {})
+}
+
+function verify(call: PageCall): Promise<PageReply> {
+  return useLink(call, verifyForm, verifyOver, async (input, caller) => {
+    await verifyEmail(call.app, input, caller, call.now)
+    // Another address, so that a reload does not send the used token again.
+    return { redirect: '/account/verify/done' }
+  })
+}
+
+function verifyForm(call: PageCall, token: string, outcome: Outcome): PageReply {
+  const found = needsPasswordToVerify(call.app, token, callerOf(call), call.now)
+  if (found === undefined) return verifyOver(call)
+  const { t } = siteOf(call.app)
+  const { needed, email } = found
+  const text = needed ? t('emailLink.verifyPassword', { email }) : t('emailLink.verifyText')
+  const form = { action: 'verify', submit: t('account.verify'), to: '/account/verify' }
+  return linkForm(
     call,
-    sheet(200, t('emailLink.verify'), { text: t('emailLink.verifyText'), form: formView(form, {}), links: [] })
+    { title: 'emailLink.verify', text, form, token, email, field: needed ? newPassword : null },
+    outcome
   )
 }
 
-async function verify(call: PageCall): Promise<PageReply> {
-  const { app, request, addressKey, now } = call
-  const form = await readForm(request)
-  try {
-    await verifyEmail(app, form.get('token') ?? '', { addressKey }, now)
-    // Another address, so that a reload does not send the used token again.
-    return { redirect: '/account/verify/done' }
-  } catch (error) {
-    if (isCode(error, 'TOKEN_INVALID')) return verifyOver(call)
-    throw error
-  }
+function showNewEmail(call: PageCall): PageReply {
+  return newEmailForm(call, tokenOf(call.request), {})
 }
 
-function showNewEmail(call: PageCall): PageReply {
-  const token = tokenOf(call.request)
-  const row = findUsableToken(call.app.db, 'email', token, call.now)
+function confirmNewEmail(call: PageCall): Promise<PageReply> {
+  return useLink(call, newEmailForm, emailOver, async (input, caller) => {
+    await confirmEmailChange(call.app, input, caller, call.now)
+    return { redirect: '/account/email/done' }
+  })
+}
+
+function newEmailForm(call: PageCall, token: string, outcome: Outcome): PageReply {
+  const found = findEmailChange(call.app, token, callerOf(call), call.now)
+  if (found === undefined) return emailOver(call)
+  const { t } = siteOf(call.app)
+  const { needed, email } = found
+  const words = [t('emailLink.useEmailText', { email }), ...(needed ? [t('emailLink.useEmailPassword')] : [])]
+  const form = { action: 'use', submit: t('emailLink.useEmail'), to: '/account/email' }
+  const field = needed ? currentPassword : null
+  return linkForm(call, { title: 'emailLink.useEmail', text: words.join(' '), form, token, email, field }, outcome)
+}
+
+function showUndo(call: PageCall): PageReply {
+  return undoForm(call, tokenOf(call.request), {})
+}
+
+function undo(call: PageCall): Promise<PageReply> {
+  return useLink(call, undoForm, emailOver, async (input, caller) => {
+    const user = await undoEmailChange(call.app, input, caller, call.now)
+    return { redirect: '/account/reset/done', setCookie: deviceCookie(call.app, user, caller.cookies) }
+  })
+}
+
+function undoForm(call: PageCall, token: string, outcome: Outcome): PageReply {
+  const row = findUsableToken(call.app.db, 'undo', token, call.now)
   if (row === undefined) return emailOver(call)
   const { t } = siteOf(call.app)
-  const form = { action: 'use', submit: t('emailLink.useEmail'), rows: [], to: '/account/email', hidden: { token } }
-  const text = t('emailLink.useEmailText', { email: row.newEmail ?? '' })
-  return page(call, sheet(200, t('emailLink.useEmail'), { text, form: formView(form, {}), links: [] }))
-}
-
-async function confirmNewEmail(call: PageCall): Promise<PageReply> {
-  const { app, request, addressKey, now } = call
-  const form = await readForm(request)
-  try {
-    await confirmEmailChange(app, form.get('token') ?? '', { addressKey }, now)
-    return { redirect: '/account/email/done' }
-  } catch (error) {
-    if (isCode(error, 'TOKEN_INVALID')) return emailOver(call)
-    throw error
-  }
+  const email = row.newEmail ?? ''
+  const form = { action: 'undo', submit: t('emailLink.undoEmail'), to: '/account/email/undo' }
+  const text = t('emailLink.undoEmailText', { email })
+  return linkForm(call, { title: 'emailLink.undoEmail', text, form, token, email, field: newPassword }, outcome)
 }
 
 function showReset(call: PageCall): PageReply {
   return resetForm(call, tokenOf(call.request), {})
 }
 
-async function reset(call: PageCall): Promise<PageReply> {
-  const { app, request, addressKey, now } = call
-  const form = await readForm(request)
-  const token = form.get('token') ?? ''
-  const password = form.get('password') ?? ''
-  const refuse = (status: number, error: string) => resetForm(call, token, { status, refused: { password: [error] } })
-  if (password === '') return refuse(422, siteOf(app).t('emailLink.enterPassword'))
+function reset(call: PageCall): Promise<PageReply> {
+  return useLink(call, resetForm, resetOver, async (input, caller) => {
+    const user = await resetPassword(call.app, input, caller, call.now)
+    return { redirect: '/account/reset/done', setCookie: deviceCookie(call.app, user, caller.cookies) }
+  })
+}
+
+/** Shows the account's email for password managers. The holder of the token can read that email anyway. */
+function resetForm(call: PageCall, token: string, outcome: Outcome): PageReply {
+  const row = findUsableToken(call.app.db, 'reset', token, call.now)
+  if (row === undefined) return resetOver(call)
+  const { email } = getUserById(call.app.db, row.userId)
+  const { t } = siteOf(call.app)
+  const form = { action: 'reset', submit: t('emailLink.setPassword'), to: '/account/reset' }
+  const text = t('emailLink.forAccount', { email })
+  return linkForm(call, { title: 'emailLink.newPassword', text, form, token, email, field: newPassword }, outcome)
+}
+
+type LinkPage = {
+  title: TextKey
+  text: string
+  form: Pick<Blank, 'action' | 'submit' | 'to'>
+  token: string
+  /** The account's email, for password managers. */
+  email: string
+  field: ((site: Site) => Field) | null
+}
+
+function linkForm(call: PageCall, { title, text, form, token, email, field }: LinkPage, outcome: Outcome): PageReply {
+  const { status = 200, ...rest } = outcome
+  const site = siteOf(call.app)
+  const blank = { ...form, rows: field === null ? [] : [[field(site)]], hidden: { username: email, token } }
+  return page(call, sheet(status, site.t(title), { text, form: formView(blank, rest), links: [] }))
+}
+
+/** Uses a link by its form, and shows the form again when its password is missing, wrong or too weak. */
+async function useLink(
+  call: PageCall,
+  again: (call: PageCall, token: string, outcome: Outcome) => PageReply,
+  over: (call: PageCall) => PageReply,
+  use: (input: LinkInput, caller: LinkCaller) => Promise<PageReply>
+): Promise<PageReply> {
+  const form = await readForm(call.request)
+  const [token, password] = [form.get('token') ?? '', form.get('password') || undefined]
+  const refuse = (status: number, error: string) => again(call, token, { status, refused: { password: [error] } })
   try {
-    const user = await resetPassword(app, { token, password }, { addressKey }, now)
-    return { redirect: '/account/reset/done', setCookie: deviceCookie(app, user, request.headers.get('cookie')) }
+    return await use({ token, password }, callerOf(call))
   } catch (error) {
-    if (isCode(error, 'TOKEN_INVALID')) return resetOver(call)
-    if (isCode(error, 'PASSWORD_POLICY_VIOLATION')) return refuse(error.status, error.message)
+    if (isCode(error, 'TOKEN_INVALID')) return over(call)
+    if (isCode(error, 'VALIDATION_FAILED')) return refuse(422, siteOf(call.app).t('emailLink.enterPassword'))
+    if (isCode(error, 'PASSWORD_POLICY_VIOLATION') || isCode(error, 'AUTH_INVALID_CREDENTIALS'))
+      return refuse(error.status, error.message)
     throw error
   }
+}
+
+function callerOf({ app, request, addressKey, now }: PageCall): LinkCaller & { cookies: string | null } {
+  return { addressKey, identity: findIdentity(app, request, now), cookies: request.headers.get('cookie') }
 }
 
 function showClaim(call: PageCall): PageReply {
@@ -199,42 +267,27 @@ function claimForm(call: PageCall, token: string, { status = 200, ...outcome }: 
   const { t } = site
   const { email, order } = found
   const isNew = needsPassword(found)
-  const rows = isNew ? [[passwordField(site)]] : []
+  const rows = isNew ? [[newPassword(site)]] : []
   const submit = t(isNew ? 'emailLink.setPassword' : 'emailLink.claimAdd')
   const form = { action: 'claim', submit, rows, to: '/account/claim', hidden: { username: email, token } }
   const text = t(isNew ? 'emailLink.claimText' : 'emailLink.claimKnown', { id: order.id, email })
   return page(call, sheet(status, t('emailLink.claim'), { text, form: formView(form, outcome), links: [] }))
 }
 
-function passwordField({ t, minLength }: Site) {
+function newPassword({ t, minLength }: Site): Field {
+  const hint = t('atLeastWords', { count: minLength })
   return {
     name: 'password',
     label: t('newPassword'),
     type: 'password',
     autocomplete: 'new-password',
     required: true,
-    hint: t('atLeastWords', { count: minLength })
-  } as const
+    hint
+  }
 }
 
-/** Shows the account's email for password managers. The holder of the token can read that email anyway. */
-function resetForm(call: PageCall, token: string, { status = 200, ...outcome }: Outcome): PageReply {
-  const { app, now } = call
-  const row = findUsableToken(app.db, 'reset', token, now)
-  if (row === undefined) return resetOver(call)
-  const { email } = getUserById(app.db, row.userId)
-  const site = siteOf(app)
-  const { t } = site
-  const hidden = { username: email, token }
-  const form = {
-    action: 'reset',
-    submit: t('emailLink.setPassword'),
-    rows: [[passwordField(site)]],
-    to: '/account/reset',
-    hidden
-  }
-  const text = t('emailLink.forAccount', { email })
-  return page(call, sheet(status, t('emailLink.newPassword'), { text, form: formView(form, outcome), links: [] }))
+function currentPassword({ t }: Site): Field {
+  return { name: 'password', label: t('password'), type: 'password', autocomplete: 'current-password', required: true }
 }
 
 /**

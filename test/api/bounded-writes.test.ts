@@ -84,6 +84,9 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'POST /auth/change-email': loggedIn(200, (visitor, index) =>
     visitor.post('/auth/change-email', { email: fresh(index), password: passwords[0] })
   ),
+  'POST /auth/undo-email-change': anonymous(400, (visitor) =>
+    visitor.post('/auth/undo-email-change', { token: 'x', password: goodPassword })
+  ),
   'POST /auth/confirm-email': anonymous(400, (visitor) => visitor.post('/auth/confirm-email', { token: 'x' })),
   'POST /me/delete': loggedIn(401, (visitor) => visitor.post('/me/delete', { password: 'not-the-password-1' })),
   'PATCH /me': loggedIn(200, (visitor, index) => visitor.send('PATCH', '/me', { firstName: `Ada ${index}` })),
@@ -126,6 +129,9 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'POST /orders/:id': anonymous(303, (visitor) => visitor.form(`${shop.url}/orders/1`, { action: 'cancel' })),
   'POST /referrals': anonymous(303, (visitor) => visitor.form(`${shop.url}/referrals`, { action: 'apply' })),
   'POST /account/verify': anonymous(410, (visitor) => visitor.form(`${shop.url}/account/verify`, { token: 'x' })),
+  'POST /account/email/undo': anonymous(410, (visitor) =>
+    visitor.form(`${shop.url}/account/email/undo`, { token: 'x', password: goodPassword })
+  ),
   'POST /account/email': anonymous(410, (visitor) => visitor.form(`${shop.url}/account/email`, { token: 'x' })),
   'POST /account/reset': anonymous(410, (visitor) =>
     visitor.form(`${shop.url}/account/reset`, { token: 'x', password: goodPassword })

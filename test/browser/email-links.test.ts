@@ -28,6 +28,7 @@ test('the links of emails lead to the site, which verifies an email and sets a n
   expect(verify).toContain(`${site}/verify?token=`)
   await page.goto(verify)
   expect(await logIn(ada.password)).toBe(403)
+  await page.getByLabel('Password').fill(ada.password)
   await page.getByRole('button', { name: 'Verify my email' }).click()
   await page.getByText('Your email is verified.').waitFor()
   expect(await logIn(ada.password)).toBe(200)

@@ -8,7 +8,7 @@ export type MailFile = {
   subject: string
   text: string
   html: string
-  links: { verify?: string; reset?: string; email?: string }
+  links: { verify?: string; reset?: string; email?: string; undo?: string }
 }
 
 /** The emails to an address, oldest first. */

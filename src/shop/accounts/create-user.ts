@@ -4,6 +4,7 @@ import { isUniqueViolation } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { emailKey, compareKey, trimEndOf, trimStartOf } from '../../platform/text.ts'
 import { emit } from '../webhooks/emit.ts'
+import { isReserved } from './email-tokens.ts'
 import { findUserByUsername, getUserById } from './find.ts'
 import type { UserRow } from './rows.ts'
 import { registrationConsents, registrationProfiles, users } from './schema.ts'
@@ -37,7 +38,8 @@ export type NewUser = {
  * Creates an account with its profile, consent record and biography, and emits `account.registered`. Registration,
  * checkout, the command line and seeding all create accounts here.
  *
- * @throws AppError AUTH_REGISTRATION_FAILED when the email or the username is taken; it does not say which
+ * @throws AppError AUTH_REGISTRATION_FAILED when the email or the username is taken, or an account can still return to the
+ *   email (isReserved); it does not say which
  */
 export function createUser(tx: Tx, input: NewUser, now: number): UserRow {
   const user = insertUser(tx, input, now)
@@ -61,6 +63,7 @@ export function createUser(tx: Tx, input: NewUser, now: number): UserRow {
 }
 
 function insertUser(tx: Tx, input: NewUser, now: number): UserRow {
+  if (isReserved(tx, input.email, null, now)) throw registrationFailed()
   const createdAt = input.createdAt ?? now
   const username = input.username ?? freeUsername(tx, input.email)
   const optIns = {

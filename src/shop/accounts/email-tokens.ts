@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNull, lte } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, inArray, isNull, lte, ne, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { setBackMs } from '../../platform/clock.ts'
 import { hmac, randomToken, tokenHash } from '../../platform/crypto/secrets.ts'
@@ -9,17 +9,26 @@ import { emailTokens, users } from './schema.ts'
 import { emit } from '../webhooks/emit.ts'
 import { getUnerasedUser } from './find.ts'
 import { queueMail } from '../mail/queue.ts'
+import { emailKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
 
 export type EmailTokenKind = EmailTokenRow['kind']
 
 const hourMs = 3_600_000
 /** While it is valid, a reset link is as powerful as the password (ASVS 6.4.3), so it is valid for an hour. */
-const ttlMs: Record<EmailTokenKind, number> = { verify: 24 * hourMs, reset: hourMs, email: 24 * hourMs }
+const ttlMs: Record<EmailTokenKind, number> = {
+  verify: 24 * hourMs,
+  reset: hourMs,
+  email: 24 * hourMs,
+  undo: 7 * 24 * hourMs
+}
+/** The links that a mailbox of the account has got and that end when the account leaves it. */
+export const mailboxLinks: readonly EmailTokenKind[] = ['verify', 'reset', 'email']
 const retentionMs = 30 * 24 * hourMs
 
 /**
- * Creates the token of a link and ends the user's earlier tokens of its kind. Only its hash is stored. The token is
+ * Creates the token of a link and ends the user's earlier tokens of its kind, except those that undo a change of the
+ * email: an intruder who changes it twice must not end the link of the owner. Only its hash is stored. The token is
  * derived again when the email is composed (`findEmailToken`), so no queue, log or backup contains a working link.
  */
 export function createEmailToken(
@@ -28,7 +37,7 @@ export function createEmailToken(
   { kind, userId, newEmail = null }: { kind: EmailTokenKind; userId: number; newEmail?: string | null },
   now: number
 ): EmailTokenRow {
-  endEmailTokens(tx, userId, now, kind)
+  if (kind !== 'undo') endEmailTokens(tx, userId, now, [kind])
   const salt = randomToken(16)
   return tx.orm
     .insert(emailTokens)
@@ -112,19 +121,50 @@ function isOpen(now: number) {
   return and(isNull(emailTokens.usedAt), gt(emailTokens.expiresAt, now), lte(emailTokens.createdAt, now + setBackMs))
 }
 
-/** Ends a user's open tokens, of one kind or all. */
-export function endEmailTokens(tx: Tx, userId: number, now: number, kind?: EmailTokenKind): void {
+/** Ends a user's open tokens, of some kinds or all. Returns how many. */
+export function endEmailTokens(tx: Tx, userId: number, now: number, kinds?: readonly EmailTokenKind[]): number {
+  return tx.orm
+    .update(emailTokens)
+    .set({ usedAt: now })
+    .where(and(eq(emailTokens.userId, userId), isNull(emailTokens.usedAt), kinds && inArray(emailTokens.kind, kinds)))
+    .run().changes
+}
+
+/** Ends a user's links that undo the change of a link, or a later one. Earlier changes can still be undone. */
+export function endLaterUndos(tx: Tx, { id, userId }: EmailTokenRow, now: number): void {
   tx.orm
     .update(emailTokens)
     .set({ usedAt: now })
     .where(
       and(
         eq(emailTokens.userId, userId),
+        eq(emailTokens.kind, 'undo'),
         isNull(emailTokens.usedAt),
-        kind === undefined ? undefined : eq(emailTokens.kind, kind)
+        gte(emailTokens.id, id)
       )
     )
     .run()
+}
+
+/**
+ * Whether an account can still return to an email that it had, so that no other account gets it meanwhile: an intruder
+ * could register it to stop the owner.
+ */
+export function isReserved(db: Db, email: string, exceptUserId: number | null, now: number): boolean {
+  const key = emailKey(email)
+  const open = db.orm
+    .select({ newEmail: emailTokens.newEmail })
+    .from(emailTokens)
+    .where(
+      and(
+        // Written as in the partial index, otherwise SQLite does not use it.
+        sql`kind = 'undo' AND used_at IS NULL`,
+        gt(emailTokens.expiresAt, now),
+        exceptUserId === null ? undefined : ne(emailTokens.userId, exceptUserId)
+      )
+    )
+    .all()
+  return open.some(({ newEmail }) => newEmail !== null && emailKey(newEmail) === key)
 }
 
 /** The TOKEN_INVALID error for a token that is unknown, used or expired. */
@@ -155,13 +195,13 @@ export function markVerified(tx: Tx, userId: number, now: number): { user: UserR
   if (user.emailVerifiedAt !== null && !user.verificationPending) return { user, changed: false }
   const change = { emailVerifiedAt: now, verificationPending: false, updatedAt: now }
   tx.orm.update(users).set(change).where(eq(users.id, userId)).run()
-  endEmailTokens(tx, userId, now, 'verify')
+  endEmailTokens(tx, userId, now, ['verify'])
   emit(tx, 'account.verified', { userId }, now)
   return { user: { ...user, ...change }, changed: true }
 }
 
 /** The links that go to an account's own address. */
-export type LinkKind = Exclude<EmailTokenKind, 'email'>
+export type LinkKind = Exclude<EmailTokenKind, 'email' | 'undo'>
 
 const templates: Readonly<Record<LinkKind, 'reset_password' | 'verify_email'>> = {
   reset: 'reset_password',

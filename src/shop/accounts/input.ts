@@ -51,7 +51,8 @@ export type NewAccountInput = z.output<typeof newAccountInput>
 
 const token = z.string().min(1).max(200)
 
-export const tokenInput = z.strictObject({ token })
+/** The token of a link, with a password where the link needs one. */
+export const tokenInput = z.strictObject({ token, password: passwordField.optional() })
 
 export const emailInput = z.strictObject({ email: emailField })
 

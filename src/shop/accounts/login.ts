@@ -148,7 +148,7 @@ function validNonce(shop: ShopContext, { nonce, identity }: Caller, now: number)
 export const failedLogins = channel('shopstead:login-failed')
 
 /**
- * The device cookie proves that a browser has logged in to an account before, or that its user read the account's email.
+ * The device cookie proves that a browser has registered an account or logged in to it, or has set its password by a link.
  * Such a browser has its own allowance of wrong passwords, so another client that uses up the account's allowance cannot
  * keep the owner out. It does not log anyone in.
  *
@@ -166,6 +166,18 @@ const maxAgeSeconds = 400 * 24 * 60 * 60
 type DeviceContext = Pick<ShopContext, 'keys' | 'publicUrl'>
 type DeviceUser = Pick<UserRow, 'id' | 'passwordHash'>
 type Entry = { text: string; userId: number; random: string; mac: string }
+
+/**
+ * Whether a request comes from a browser of the account: with a session of it, or with the device cookie of a login or a
+ * registration. A link from an email proves the mailbox; this proves that its reader also holds the account.
+ */
+export function isBrowserOf(
+  shop: DeviceContext,
+  user: DeviceUser,
+  { identity, cookies }: Pick<Caller, 'identity' | 'cookies'>
+): boolean {
+  return identity?.session.userId === user.id || findDevice(shop, user, cookies) !== null
+}
 
 /** The random part of this browser's entry for an account; null if the browser has no valid one. */
 export function findDevice(shop: DeviceContext, user: DeviceUser, cookieHeader: string | null): string | null {

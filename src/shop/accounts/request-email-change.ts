@@ -56,7 +56,7 @@ export async function requestEmailChange(
 }
 
 function respell(tx: Tx, { id, emailKey: key }: UserRow, email: string, now: number): void {
-  endEmailTokens(tx, id, now, 'email')
+  endEmailTokens(tx, id, now, ['email'])
   // A concurrent change may have come first.
   if (emailKey(email) === key) tx.orm.update(users).set({ email, updatedAt: now }).where(eq(users.id, id)).run()
 }
@@ -105,7 +105,7 @@ export async function resendEmailChange(shop: ShopContext, userId: number, now: 
  */
 export async function withdrawEmailChange(shop: ShopContext, userId: number, now: number): Promise<void> {
   await countAccountChange(shop, userId, 'AUTH_RATE_LIMITED')
-  await writeWhenFree(shop.db, (tx) => endEmailTokens(tx, userId, now, 'email'))
+  await writeWhenFree(shop.db, (tx) => endEmailTokens(tx, userId, now, ['email']))
 }
 
 function getPending(db: Db, userId: number, now: number): PendingEmailChange {

@@ -129,7 +129,7 @@ export const emailTokens = deletedWithPerson(
     'email_tokens',
     {
       id: integer('id').primaryKey({ autoIncrement: true }),
-      kind: text('kind', { enum: ['verify', 'reset', 'email'] }).notNull(),
+      kind: text('kind', { enum: ['verify', 'reset', 'email', 'undo'] }).notNull(),
       userId: integer('user_id')
         .notNull()
         .references(() => users.id),
@@ -139,14 +139,17 @@ export const emailTokens = deletedWithPerson(
       createdAt: instant('created_at').notNull(),
       expiresAt: instant('expires_at').notNull(),
       usedAt: instant('used_at'),
-      /** The address that a link of the kind `email` makes the account's. */
+      /** The address that a link of the kind `email` makes the account's, and that one of the kind `undo` restores. */
       newEmail: text('new_email')
     },
     (t) => [
       uniqueIndex('email_tokens_hash').on(t.tokenHash),
       index('email_tokens_by_user').on(t.userId, t.kind),
+      index('email_tokens_undo')
+        .on(t.expiresAt)
+        .where(sql`kind = 'undo' AND used_at IS NULL`),
       check('email_tokens_kind', oneOf(t.kind)),
-      check('email_tokens_new_email', sql`(${t.kind} = 'email') = (${t.newEmail} IS NOT NULL)`)
+      check('email_tokens_new_email', sql`(${t.kind} IN ('email', 'undo')) = (${t.newEmail} IS NOT NULL)`)
     ]
   )
 )

@@ -26,16 +26,20 @@ export function replacePassword(tx: Tx, userId: number, passwordHash: string, no
 }
 
 /**
- * Gives an account a new password without its old one, as replacePassword does. It also removes a billing email other
- * than the account's own: a person who had taken the account over may have set it. The email to the owner says so.
+ * Gives an account a new password without its old one, as replacePassword does. It also removes what a person who had
+ * taken the account over may have left: the address, and a billing email other than the account's own. The email to the
+ * owner names what was removed.
  */
 export function resetPasswordOf(tx: Tx, userId: number, passwordHash: string, now: number): UserRow {
   const user = getUnerasedUser(tx, userId)
   const isOther = user.billingEmail !== null && compareKey(user.billingEmail) !== user.emailKey
-  return storePassword(tx, user, { passwordHash, ...(isOther ? { billingEmail: null } : {}) }, now)
+  const left = { address: null, ...(isOther ? { billingEmail: null } : {}) }
+  return storePassword(tx, user, { passwordHash, ...left }, now)
 }
 
-type NewFields = Pick<UserRow, 'passwordHash'> & Partial<Pick<UserRow, 'billingEmail'>>
+type NewFields = Pick<UserRow, 'passwordHash'> & Partial<Pick<UserRow, 'billingEmail' | 'address'>>
+
+const removable = ['address', 'billingEmail'] as const
 
 function storePassword(tx: Tx, user: UserRow, fields: NewFields, now: number): UserRow {
   const changed = { ...user, ...fields, updatedAt: now }
@@ -45,11 +49,20 @@ function storePassword(tx: Tx, user: UserRow, fields: NewFields, now: number): U
     .where(eq(users.id, user.id))
     .run()
   endUserSessions(tx, user.id)
-  endEmailTokens(tx, user.id, now, 'reset')
-  endEmailTokens(tx, user.id, now, 'email')
-  const billingEmailRemoved = changed.billingEmail !== user.billingEmail
-  const data = { userId: user.id, ...(billingEmailRemoved ? { billingEmailRemoved } : {}) }
-  queueMail(tx, { template: 'password_changed', recipient: user.email, data }, now)
+  endEmailTokens(tx, user.id, now, ['reset'])
+  const removed = [
+    ...removable.filter((field) => changed[field] !== user[field]),
+    ...(endEmailTokens(tx, user.id, now, ['email']) > 0 ? (['emailChange'] as const) : [])
+  ]
+  queueMail(
+    tx,
+    {
+      template: 'password_changed',
+      recipient: user.email,
+      data: { userId: user.id, ...(removed.length > 0 ? { removed } : {}) }
+    },
+    now
+  )
   return changed
 }
 

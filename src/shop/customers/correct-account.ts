@@ -5,7 +5,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { emailKey } from '../../platform/text.ts'
 import { getUnerasedUser, findUserByEmail, getUserById } from '../accounts/find.ts'
 import type { ProfileInput } from '../accounts/input.ts'
-import { markVerified, queueLink } from '../accounts/email-tokens.ts'
+import { isReserved, markVerified, queueLink } from '../accounts/email-tokens.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { users } from '../accounts/schema.ts'
 import { storeFields } from '../accounts/update-profile.ts'
@@ -20,7 +20,7 @@ import { storeAddress } from './own-address.ts'
  * address, it is not verified and gets a link. Another spelling of the same mailbox keeps its state.
  *
  * @param email valid, as emailField returns it
- * @throws AppError NOT_FOUND; CONFLICT for an erased account and for an email of another account
+ * @throws AppError NOT_FOUND; CONFLICT for an erased account and for an email that another account has or can return to
  */
 export function setEmail(
   shop: Pick<ShopContext, 'db' | 'keys'>,
@@ -33,7 +33,9 @@ export function setEmail(
     const holder = findUserByEmail(tx, email)
     if (holder !== undefined && holder.id !== userId)
       throw new AppError('CONFLICT', `Account ${holder.id} has this email.`)
-    if (email !== user.email) replaceEmail(tx, user, email, now)
+    if (isReserved(tx, email, userId, now))
+      throw new AppError('CONFLICT', 'Another account had this email and can return to it for 7 days.')
+    if (email !== user.email) replaceEmail(tx, user, { email }, now)
     if (isVerified) {
       claimGuestOrders(tx, markVerified(tx, userId, now).user, now)
     } else if (emailKey(email) !== user.emailKey) {

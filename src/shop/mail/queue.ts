@@ -126,6 +126,9 @@ export type RenewalFailure = {
   nextTryAt: number | null
 }
 
+export const removedFields = ['address', 'billingEmail', 'emailChange'] as const
+type RemovedField = (typeof removedFields)[number]
+
 /**
  * What each email template needs, besides the recipient. Links of the shop are derived when the email is composed, so
  * no token of the shop is stored.
@@ -136,8 +139,10 @@ export type MailData = {
   /** To the new address of an account, with the link that makes it the account's. */
   confirm_email: { userId: number; tokenId: number }
   /** To the old address, when the change is requested and when it is done. */
-  email_changed: { userId: number; step: 'requested' | 'done' }
-  password_changed: { userId: number; billingEmailRemoved?: true }
+  /** `tokenId` of the link that undoes a change that is done. */
+  email_changed: { userId: number; step: 'requested' | 'done'; tokenId?: number }
+  /** What a reset removed, because an intruder may have left it. */
+  password_changed: { userId: number; removed?: readonly RemovedField[] }
   /** 30 days before the account is erased. */
   account_dormant: { userId: number }
   /** What the order waits for: a transfer by the buyer, the buyer's bank, or an operator who looks at the payment. */

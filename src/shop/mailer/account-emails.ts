@@ -88,9 +88,10 @@ export function confirmEmailEmail(shop: ShopContext, data: MailData['confirm_ema
 /**
  * The notice to the old address of an account, before and after its email changes.
  *
- * @throws ObsoleteEmailError when the account is erased
+ * @throws ObsoleteEmailError when the account is erased, or the link that undoes the change is used or expired
  */
-export function emailChangedEmail(shop: ShopContext, { userId, step }: MailData['email_changed']): Email {
+export function emailChangedEmail(shop: ShopContext, data: MailData['email_changed'], now: number): Email {
+  const { userId, step, tokenId } = data
   getRecipient(shop, userId)
   const name = setting(shop.db, 'shop.name')
   if (step === 'requested')
@@ -106,8 +107,25 @@ export function emailChangedEmail(shop: ShopContext, { userId, step }: MailData[
     subject: `Your email for ${name} was changed`,
     opening: [`Your account at ${name} has another email now. You cannot log in with this one any more.`],
     closing: ['If it was not you, contact the shop immediately.'],
-    links: {}
+    ...(tokenId === undefined ? { links: {} } : undoOf(shop, tokenId, now))
   }
+}
+
+function undoOf(shop: ShopContext, tokenId: number, now: number): Pick<Email, 'action' | 'closing' | 'links'> {
+  const { url, until } = linkTo(shop, 'undo', tokenId, now)
+  return {
+    action: { label: 'Undo the change', url },
+    closing: [
+      `If it was not you, undo the change with this link, until ${until}. You choose a new password, and all devices are logged out.`
+    ],
+    links: { undo: url }
+  }
+}
+
+const removals: Readonly<Record<NonNullable<MailData['password_changed']['removed']>[number], string>> = {
+  address: 'We removed the saved address, because someone else may have entered it. Enter it again if it was yours.',
+  billingEmail: 'The account had a billing email other than this one. We removed it. Enter it again if it is yours.',
+  emailChange: 'We stopped a change of the email that was waiting for its link.'
 }
 
 /**
@@ -122,9 +140,7 @@ export function passwordChangedEmail(shop: ShopContext, data: MailData['password
     subject: `Your password for ${name} was changed`,
     opening: [
       `The password of your account at ${name} was changed. All other devices were logged out.`,
-      ...(data.billingEmailRemoved
-        ? ['The account had a billing email other than this one. We removed it. Enter it again if it is yours.']
-        : [])
+      ...(data.removed ?? []).map((field) => removals[field])
     ],
     closing: ['If you did not change it, reset your password immediately and contact the shop.'],
     links: {}
@@ -191,7 +207,8 @@ function getRecipient(shop: ShopContext, userId: number): UserRow {
 const pages: Readonly<Record<EmailTokenKind, AccountPage>> = {
   verify: 'emails.verifyUrl',
   reset: 'emails.resetUrl',
-  email: 'emails.newEmailUrl'
+  email: 'emails.newEmailUrl',
+  undo: 'emails.undoEmailUrl'
 }
 
 function linkTo(

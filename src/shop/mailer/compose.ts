@@ -1,5 +1,6 @@
 import type { MailData, MailTemplate } from '../mail/queue.ts'
 import { z } from 'zod'
+import { removedFields } from '../mail/queue.ts'
 import type { ShopContext } from '../context.ts'
 import {
   affiliateDecisionEmail,
@@ -45,11 +46,11 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
   reset_password: composer<'reset_password'>(byToken, passwordResetEmail),
   confirm_email: composer<'confirm_email'>(byToken, confirmEmailEmail),
   email_changed: composer<'email_changed'>(
-    z.object({ userId: id, step: z.enum(['requested', 'done']) }),
+    z.object({ userId: id, step: z.enum(['requested', 'done']), tokenId: id.exactOptional() }),
     emailChangedEmail
   ),
   password_changed: composer<'password_changed'>(
-    z.object({ userId: id, billingEmailRemoved: z.literal(true).exactOptional() }),
+    z.object({ userId: id, removed: z.array(z.enum(removedFields)).exactOptional() }),
     passwordChangedEmail
   ),
   account_dormant: composer<'account_dormant'>(z.object({ userId: id }), dormantEmail),

@@ -13,7 +13,7 @@ export type Email = {
   blocks?: EmailBlock[]
   /** Paragraphs after everything else. */
   closing: string[]
-  links: { verify?: string; reset?: string; email?: string }
+  links: { verify?: string; reset?: string; email?: string; undo?: string }
 }
 
 export type EmailLink = { label: string; url: string }

@@ -198,6 +198,11 @@ export const definitions = {
     'token',
     'The page that confirms a new email, as emails link it'
   ),
+  'emails.undoEmailUrl': pageUrl(
+    '{publicUrl}/account/email/undo?token={token}',
+    'token',
+    'The page that undoes a change of the email, as emails link it'
+  ),
   'emails.orderUrl': pageUrl(
     '{publicUrl}/checkout/done/{orderToken}',
     'orderToken',

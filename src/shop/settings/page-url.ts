@@ -1,7 +1,7 @@
 import type { ShopContext } from '../context.ts'
 import { setting } from './settings.ts'
 
-export type AccountPage = 'emails.verifyUrl' | 'emails.resetUrl' | 'emails.newEmailUrl'
+export type AccountPage = 'emails.verifyUrl' | 'emails.resetUrl' | 'emails.newEmailUrl' | 'emails.undoEmailUrl'
 type OrderPage = 'emails.orderUrl' | 'emails.payUrl'
 type Place = Pick<ShopContext, 'db' | 'publicUrl'>
 

@@ -90,7 +90,7 @@ describe('deactivation', () => {
     }
     expect(countOf(shop, 'sessions')).toBe(0)
     expect(eventsOf(shop)).toEqual(['account.registered', 'account.deactivated'])
-    const attempt = verifyEmail(shop, token, caller(), shop.clock.now())
+    const attempt = verifyEmail(shop, { token, password: 'granite-willow-71' }, caller(), shop.clock.now())
     await expect(attempt).rejects.toThrow(refusal('TOKEN_INVALID'))
     expect(activateUser(shop.db, user.id, shop.clock.now()).status).toBe('active')
     expect(countOf(shop, 'sessions')).toBe(0)

@@ -16,7 +16,8 @@ import type { TestShop } from '../../support/shop-context.ts'
 import { draft, line, makeProduct, move, place } from '../orders/support.ts'
 
 const hour = 3_600_000
-const verify = (shop: TestShop, token: string, from = caller()) => verifyEmail(shop, token, from, shop.clock.now())
+const verify = (shop: TestShop, token: string, from = caller(), password = goodPassword) =>
+  verifyEmail(shop, { token, password }, from, shop.clock.now())
 const pendingUser = (shop: TestShop) => makeUser(shop, { verificationPending: true })
 const send = (shop: TestShop, email = 'mira@shop.example') =>
   resendVerification(shop, { email, addressKey: '192.0.2.7' }, shop.clock.now())

@@ -55,8 +55,8 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
   const { db, keys, clock } = shop
   const now = clock.now()
   const { id: userId } = await makeUser(shop, { passwordHash: 'none' })
-  const token = (kind: 'verify' | 'reset' | 'email') => {
-    const newEmail = kind === 'email' ? 'lena.new@shop.example' : null
+  const token = (kind: 'verify' | 'reset' | 'email' | 'undo') => {
+    const newEmail = kind === 'email' || kind === 'undo' ? 'lena.new@shop.example' : null
     return write(db, (tx) => createEmailToken(tx, keys, { kind, userId, newEmail }, now)).id
   }
   const affiliateId = makeAffiliate(db, userId).id
@@ -92,10 +92,11 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
     confirm_email: { 'confirm-email': { userId, tokenId: token('email') } },
     email_changed: {
       'email-change-requested': { userId, step: 'requested' },
-      'email-changed': { userId, step: 'done' }
+      'email-changed': { userId, step: 'done', tokenId: token('undo') },
+      'email-changed-by-shop': { userId, step: 'done' }
     },
     account_dormant: { 'account-dormant': { userId } },
-    password_changed: { 'password-changed': { userId, billingEmailRemoved: true } },
+    password_changed: { 'password-changed': { userId, removed: ['address', 'billingEmail', 'emailChange'] } },
     order_received: {
       'order-received-transfer': { orderId: order('on-hold').id, waitsFor: 'transfer' },
       'order-received-bank': { orderId: order().id, waitsFor: 'bank' },

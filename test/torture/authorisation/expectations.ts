@@ -76,6 +76,8 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
   // The object is the password; another person's is refused.
   'POST /auth/change-email': loggedIn(only('200', '401 AUTH_INVALID_CREDENTIALS')),
   'POST /auth/confirm-email': tokenOwner,
+  // A token of another kind is not valid here.
+  'POST /auth/undo-email-change': everyone('400 TOKEN_INVALID'),
   'POST /me/delete': {
     ...loggedIn(only('200', '401 AUTH_INVALID_CREDENTIALS')),
     administrator: only('409 CONFLICT', '401 AUTH_INVALID_CREDENTIALS')
@@ -227,6 +229,8 @@ export const pageExpectations: Readonly<Record<string, Row>> = {
     administrator: only('303', '410'),
     deactivated: '410'
   },
+  'GET /account/email/undo': everyone('410'),
+  'POST /account/email/undo': everyone('410'),
   'GET /account/email': {
     guest: '410',
     unverified: only('200', '410'),

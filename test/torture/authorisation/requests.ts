@@ -95,7 +95,10 @@ export const routeRequests: Readonly<Record<string, Request>> = {
   }),
   'POST /auth/logout': inBody('/auth/logout', {}),
   'GET /me': inQuery('/me'),
-  'POST /auth/verify-email': (cell) => ({ path: '/auth/verify-email', body: { token: tokenOf(cell, 'verify') } }),
+  'POST /auth/verify-email': (cell) => ({
+    path: '/auth/verify-email',
+    body: { token: tokenOf(cell, 'verify'), password: 'tidal-basalt-93' }
+  }),
   'POST /auth/resend-verification': (cell) => ({ path: '/auth/resend-verification', body: { email: emailOf(cell) } }),
   'POST /auth/forgot-password': (cell) => ({ path: '/auth/forgot-password', body: { email: emailOf(cell) } }),
   'POST /auth/reset-password': (cell) => ({
@@ -116,7 +119,14 @@ export const routeRequests: Readonly<Record<string, Request>> = {
       password: pick(cell, { own: cell.person.password, foreign: ownersPassword, absent: 'walnut-ferry-58' })
     }
   }),
-  'POST /auth/confirm-email': (cell) => ({ path: '/auth/confirm-email', body: { token: tokenOf(cell, 'email') } }),
+  'POST /auth/confirm-email': (cell) => ({
+    path: '/auth/confirm-email',
+    body: { token: tokenOf(cell, 'email'), password: cell.person.password }
+  }),
+  'POST /auth/undo-email-change': (cell) => ({
+    path: '/auth/undo-email-change',
+    body: { token: tokenOf(cell, 'reset'), password: 'tidal-basalt-93' }
+  }),
   'POST /me/delete': (cell) => ({
     path: '/me/delete',
     body: { password: pick(cell, { own: cell.person.password, foreign: ownersPassword, absent: 'walnut-ferry-58' }) }
@@ -260,12 +270,17 @@ export const pageRequests: Readonly<Record<string, Request>> = {
   'GET /account/verify': (cell) => ({ path: `/account/verify?token=${tokenOf(cell, 'verify')}` }),
   'POST /account/verify': (cell) => ({
     path: '/account/verify',
-    body: new URLSearchParams({ token: tokenOf(cell, 'verify') })
+    body: new URLSearchParams({ token: tokenOf(cell, 'verify'), password: 'tidal-basalt-93' })
   }),
   'GET /account/email': (cell) => ({ path: `/account/email?token=${tokenOf(cell, 'email')}` }),
   'POST /account/email': (cell) => ({
     path: '/account/email',
-    body: new URLSearchParams({ token: tokenOf(cell, 'email') })
+    body: new URLSearchParams({ token: tokenOf(cell, 'email'), password: cell.person.password })
+  }),
+  'GET /account/email/undo': (cell) => ({ path: `/account/email/undo?token=${tokenOf(cell, 'reset')}` }),
+  'POST /account/email/undo': (cell) => ({
+    path: '/account/email/undo',
+    body: new URLSearchParams({ token: tokenOf(cell, 'reset'), password: 'tidal-basalt-93' })
   }),
   'GET /account/reset': (cell) => ({ path: `/account/reset?token=${tokenOf(cell, 'reset')}` }),
   'POST /account/reset': (cell) => ({

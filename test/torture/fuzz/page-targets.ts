@@ -82,6 +82,7 @@ const pathOf: Readonly<Record<string, (random: Random, places: PageMaterial) => 
   },
   '/account/verify': (random, places) => `/account/verify?token=${tokenFor(random, places)}`,
   '/account/email': (random, places) => `/account/email?token=${tokenFor(random, places)}`,
+  '/account/email/undo': (random, places) => `/account/email/undo?token=${tokenFor(random, places)}`,
   '/account/reset': (random, places) => `/account/reset?token=${tokenFor(random, places)}`,
   '/products/:slug': (random) => `/products/${random.pick(['storm-lantern', 'hurricane-lamp', 'none'])}`,
   '/': (random) =>

@@ -46,7 +46,7 @@ const verifyToken: Race = {
     context.set('registration.emailVerification', 'false')
     const token = tokenOf((await nextMail(context.dataDir, email)).links.verify)
     const answers = await concurrently(crowdSize, (index) =>
-      context.visitor(index).post('/auth/verify-email', { token })
+      context.visitor(index).post('/auth/verify-email', { token, password: 'tidal-basalt-93' })
     )
     expectOneWinner(context, this.name, answers.map(outcomeOf), { winner: '200', losers: ['400 TOKEN_INVALID'] })
     expectEqual(context, `${this.name}: login afterwards`, outcomeOf(await logIn(context.visitor(round), email)), '200')

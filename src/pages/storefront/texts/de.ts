@@ -133,6 +133,8 @@ const texts = {
   haveAlready: 'Ich habe schon ein Konto',
   'emailLink.verify': 'E-Mail-Adresse bestätigen',
   'emailLink.verifyText': 'Bitte bestätigen Sie, dass das Ihre E-Mail-Adresse ist.',
+  'emailLink.verifyPassword':
+    'Diese E-Mail-Adresse gehört zu einem Konto. Wählen Sie sein Passwort: das von der Registrierung oder ein neues. Alle anderen Geräte werden abgemeldet.',
   'emailLink.verified': 'Ihre E-Mail-Adresse ist bestätigt',
   'emailLink.verifiedText': 'Vielen Dank. Sie können sich jetzt anmelden.',
   'emailLink.passwordChanged': 'Ihr Passwort ist geändert',
@@ -142,6 +144,10 @@ const texts = {
   'emailLink.emailChangedText': 'Melden Sie sich ab jetzt mit der neuen E-Mail-Adresse an.',
   'emailLink.useEmail': 'Diese E-Mail-Adresse verwenden',
   'emailLink.useEmailText': 'Danach melden Sie sich mit {email} an.',
+  'emailLink.useEmailPassword': 'Geben Sie zur Bestätigung das Passwort Ihres Kontos ein.',
+  'emailLink.undoEmail': 'Änderung der E-Mail-Adresse rückgängig machen',
+  'emailLink.undoEmailText':
+    'Ihr Konto erhält die E-Mail-Adresse {email} zurück und ein neues Passwort. Alle Geräte werden abgemeldet.',
   'emailLink.newPassword': 'Neues Passwort wählen',
   'emailLink.forAccount': 'Für Ihr Konto {email}.',
   'emailLink.setPassword': 'Passwort speichern',

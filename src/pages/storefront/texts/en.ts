@@ -130,6 +130,8 @@ const texts = {
   haveAlready: 'I already have an account',
   'emailLink.verify': 'Verify your email',
   'emailLink.verifyText': 'Please confirm that this is your email address.',
+  'emailLink.verifyPassword':
+    'This is the email of an account. Choose its password: the one that you chose at the registration, or a new one. All other devices are logged out.',
   'emailLink.verified': 'Your email is verified',
   'emailLink.verifiedText': 'Thank you. You can log in now.',
   'emailLink.passwordChanged': 'Your password has been changed',
@@ -138,6 +140,9 @@ const texts = {
   'emailLink.emailChangedText': 'Use the new email from now on to log in.',
   'emailLink.useEmail': 'Use this email',
   'emailLink.useEmailText': 'From then on, you log in with {email}.',
+  'emailLink.useEmailPassword': 'Enter the password of your account to confirm.',
+  'emailLink.undoEmail': 'Undo the change of the email',
+  'emailLink.undoEmailText': 'Your account gets the email {email} back and a new password. All devices are logged out.',
   'emailLink.newPassword': 'Choose a new password',
   'emailLink.forAccount': 'For your account {email}.',
   'emailLink.setPassword': 'Set my password',

@@ -9,12 +9,13 @@ CREATE TABLE `email_tokens` (
 	`used_at` integer,
 	`new_email` text,
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE no action,
-	CONSTRAINT "email_tokens_kind" CHECK("email_tokens"."kind" IN ('verify', 'reset', 'email')),
-	CONSTRAINT "email_tokens_new_email" CHECK(("email_tokens"."kind" = 'email') = ("email_tokens"."new_email" IS NOT NULL))
+	CONSTRAINT "email_tokens_kind" CHECK("email_tokens"."kind" IN ('verify', 'reset', 'email', 'undo')),
+	CONSTRAINT "email_tokens_new_email" CHECK(("email_tokens"."kind" IN ('email', 'undo')) = ("email_tokens"."new_email" IS NOT NULL))
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `email_tokens_hash` ON `email_tokens` (`token_hash`);--> statement-breakpoint
 CREATE INDEX `email_tokens_by_user` ON `email_tokens` (`user_id`,`kind`);--> statement-breakpoint
+CREATE INDEX `email_tokens_undo` ON `email_tokens` (`expires_at`) WHERE kind = 'undo' AND used_at IS NULL;--> statement-breakpoint
 CREATE TABLE `registration_consents` (
 	`user_id` integer PRIMARY KEY NOT NULL,
 	`marketing_opt_in` integer NOT NULL,
