@@ -302,6 +302,10 @@ describe('the problems of a quote', () => {
     const guest = newVisitor()
     expect((await checkOut(guest, { items: [print] })).status).toBe(200)
     expect(codesOf((await quote({ items: [lantern] }, guest)).problems)).toEqual(['_body too_many_unpaid'])
+    // A payment by token is decided at once, so it holds nothing.
+    const byToken = { items: [lantern], ...handoff }
+    expect((await quote(byToken, guest)).payable).toBe(true)
+    expect((await checkOut(guest, byToken)).status).toBe(200)
     expect((await checkOut(guest, { items: [lantern] })).status).toBe(429)
     expect((await quote({ items: [print] }, newVisitor())).payable).toBe(true)
   })

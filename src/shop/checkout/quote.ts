@@ -69,7 +69,7 @@ function shopRefusals(shop: ShopContext, sale: Sale, { addressKey, holder }: Quo
     ...(unoffered === undefined
       ? []
       : [refusal({ path: 'strategy', code: 'payment_unavailable', message: unofferedMessages[unoffered] })]),
-    ...(holdsTooMuch(shop.db, holder)
+    ...(!takesToken(strategy) && holdsTooMuch(shop.db, holder)
       ? [refusal({ path: '_body', code: 'too_many_unpaid', message: tooManyUnpaid })]
       : []),
     ...(isLimited ? [refusal({ path: '_body', code: 'too_many_attempts', message: tooManyAttempts })] : []),

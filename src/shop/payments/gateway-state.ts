@@ -327,8 +327,23 @@ const eventShape = z.looseObject({
   data: z.looseObject({ object: z.looseObject({ id: text.nullish() }).nullish() }).nullish()
 })
 
+/** An event of Stripe's second kind, a thin event: its object is only named, and its time is text. */
+const thinShape = z.looseObject({
+  object: z.literal('v2.core.event'),
+  id: text.min(1),
+  type: text.min(1),
+  livemode: z.boolean().default(false),
+  created: z.iso.datetime().transform((at) => Date.parse(at)),
+  related_object: z.looseObject({ id: text.nullish() }).nullish()
+})
+
 /** @throws AppError VALIDATION_FAILED for anything that is not a Stripe event. */
 export function readEvent(raw: unknown): GatewayEvent {
+  const thin = thinShape.safeParse(raw)
+  if (thin.success) {
+    const { id, type, livemode, created: createdAt, related_object: object } = thin.data
+    return { id, type, livemode, createdAt, objectId: object?.id ?? null }
+  }
   const { id, type, livemode, created, data } = parseWith(eventShape, raw)
   return { id, type, livemode, createdAt: created * 1000, objectId: data?.object?.id ?? null }
 }

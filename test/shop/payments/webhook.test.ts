@@ -128,6 +128,27 @@ describe('an event', () => {
     ['of an unknown type', eventOf('radar.early_fraud_warning.created', { id: 'issfr_1' })],
     ['without an object', eventOf('v1.billing.meter.error_report_triggered', {}, { data: undefined })],
     [
+      'of the thin kind',
+      {
+        object: 'v2.core.event',
+        id: 'evt_thin_1',
+        type: 'v2.core.account.updated',
+        livemode: false,
+        created: '2026-01-15T12:00:00.000Z',
+        related_object: { id: 'acct_1', type: 'v2.core.account', url: '/v2/core/accounts/acct_1' }
+      }
+    ],
+    [
+      'of the thin kind without an object',
+      {
+        object: 'v2.core.event',
+        id: 'evt_thin_2',
+        type: 'v1.billing.meter.no_meter_found',
+        created: '2026-01-15T12:00:00Z',
+        context: null
+      }
+    ],
+    [
       'about a payment of other software',
       eventOf('payment_intent.succeeded', { id: 'pi_somebody_else', metadata: {} })
     ],
