@@ -118,10 +118,15 @@ async function look(): Promise<void> {
 }
 
 describe('a damaged backup', () => {
-  /** Changes a copy of a good backup and returns the refusals of verify and restore. */
-  async function refusalsOf(spoil: (copy: string, dataDir: string) => void): Promise<string[]> {
+  async function goodBackup(): Promise<{ dataDir: string; file: string }> {
     const dataDir = await quietShop()
     const { file } = await backUp(dataDir)
+    return { dataDir, file }
+  }
+
+  /** Changes a copy of a good backup and returns the refusals of verify and restore. */
+  async function refusalsOf(spoil: (copy: string, dataDir: string) => void, good = goodBackup()): Promise<string[]> {
+    const { dataDir, file } = await good
     const copy = join(dataDir, 'copy.db')
     copyFileSync(file, copy)
     spoil(copy, dataDir)
@@ -189,6 +194,7 @@ describe('a damaged backup', () => {
         'a Shopstead from before version 1.0.0 made it, and this version cannot migrate it: begin with a new data folder.'
       ]
     ]
+    const good = goodBackup()
     for (const [sql, refusal] of spoils) {
       const said = await refusalsOf((copy) => {
         const sqlite = new Database(copy)
@@ -197,7 +203,7 @@ describe('a damaged backup', () => {
         sqlite.exec(sql)
         writeManifest(sqlite, facts as Parameters<typeof writeManifest>[1])
         sqlite.close()
-      })
+      }, good)
       expect(new Set(said)).toEqual(new Set([refusal]))
     }
   })

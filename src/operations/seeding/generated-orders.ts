@@ -20,7 +20,7 @@ import type { TimelineEntry } from './timeline.ts'
 import { orderTimeline } from './purchase.ts'
 
 /** Orders per transaction: a killed process loses about a second's work, and a running shop can write in between. */
-const batchSize = 500
+const batchSize = 100
 const spanMs = 365 * dayMs
 const ordersPerAccount = 4
 
