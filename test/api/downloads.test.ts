@@ -223,6 +223,8 @@ describe('an invalid link', () => {
     }
     unlinkSync(file)
     await refused(shop, link)
+    writeFileSync(file, 'la la')
+    expect((await fetch(link)).status).toBe(200)
   })
 
   it('expires after a day, and a new one is listed', async () => {
