@@ -1,52 +1,9 @@
 import { download } from '../../shop/benefits/download-links.ts'
 import { z } from 'zod'
-import { entitlements } from './entitlements.ts'
-import { id, time } from '../../platform/public-fields.ts'
-import { flags } from './flags.ts'
+import { time } from '../../platform/public-fields.ts'
+import { consent, nonceUser, profile, roles, user } from '../../shop/accounts/shapes.ts'
+import { entitlements, flags } from '../../shop/entitlements/shapes.ts'
 import { address } from '../../shop/checkout/shapes.ts'
-
-const wpRoles = z
-  .array(z.string())
-  .meta({ description: 'A subset of customer, affiliate and administrator.', example: ['customer'] })
-
-const nonceUser = z
-  .object({
-    id,
-    email: z.string().meta({ example: 'ada@example.com' }),
-    displayName: z.string().meta({ example: 'Ada Quill' }),
-    roles: wpRoles,
-    createdAt: time
-  })
-  .meta({ id: 'NonceUser', description: 'A user without the billing and company fields.' })
-
-const user = z
-  .object({
-    ...nonceUser.shape,
-    billingEmail: z.string().exactOptional().meta({ example: 'accounts@example.com' }),
-    billingPhone: z.string().exactOptional().meta({ example: '+49 40 555 0100' }),
-    companyName: z.string().exactOptional().meta({ example: 'Quill & Co' })
-  })
-  .meta({ id: 'User', description: 'The three billing and company fields are omitted if they are not set.' })
-
-const roles = z
-  .object({
-    wpRoles,
-    serviceRoles: z
-      .array(z.string())
-      .meta({ description: 'A subset of member, pro, affiliate and admin.', example: ['member'] })
-  })
-  .meta({ id: 'Roles' })
-
-const profile = z
-  .object({
-    firstName: z.string().nullable().meta({ example: 'Ada' }),
-    lastName: z.string().nullable().meta({ example: 'Quill' })
-  })
-  .meta({ id: 'Profile' })
-
-const consent = z
-  .object({ marketingOptIn: z.boolean(), termsAcceptedAt: time.nullable(), privacyAcceptedAt: time.nullable() })
-  .meta({ id: 'Consent' })
 
 export const nonceData = z
   .object({

@@ -12,7 +12,7 @@ import type { GrantKind } from '../../shop/catalog/grants.ts'
 import type { Answer } from '../terminal/output.ts'
 import { table, timeCell, timeText } from '../terminal/table.ts'
 import { addCommand, confirmOrRefuse, runs } from '../run.ts'
-import type { Entitlements } from '../../shop/entitlements/entitlements.ts'
+import type { Entitlements } from '../../shop/entitlements/shapes.ts'
 
 export function define(program: ShopCommand): void {
   const group = program.command('benefits').description(

@@ -2,24 +2,12 @@ import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { findRegistrationConsent, findRegistrationProfile } from './find.ts'
 import type { UserRow } from './rows.ts'
+import type { ConsentView, ProfileView, UserView } from './shapes.ts'
 import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { emailKey, compareKey } from '../../platform/text.ts'
 import { users } from './schema.ts'
-
-export type UserView = {
-  id: number
-  email: string
-  displayName: string
-  roles: string[]
-  createdAt: string
-  billingEmail?: string
-  billingPhone?: string
-  companyName?: string
-}
-export type ProfileView = { firstName: string | null; lastName: string | null }
-export type ConsentView = { marketingOptIn: boolean; termsAcceptedAt: string | null; privacyAcceptedAt: string | null }
 
 /**
  * The public user (docs/interface.md 2.1). Unset optional fields are omitted, and all three without `billing` (/nonce).

@@ -1,7 +1,5 @@
 import type { MembershipRow, SubscriptionRow } from './rows.ts'
-
-export type MembershipStatus = 'active' | 'expired' | 'cancelled'
-export type SubscriptionStatus = 'active' | 'past_due' | 'cancelled' | 'expired'
+import type { MembershipStatus, SubscriptionStatus } from './shapes.ts'
 
 /**
  * Stripe leaves a renewal's invoice in draft for about an hour before it charges (docs.stripe.com/billing/invoices). A

@@ -2,19 +2,7 @@ import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import { toMajor } from '../../platform/money.ts'
 import type { DonationRecord, MembershipRecord, SubscriptionRecord } from './records.ts'
 import { membershipStatus, subscriptionStatus } from './status.ts'
-import type { MembershipStatus, SubscriptionStatus } from './status.ts'
-
-export type MembershipView = {
-  id: number
-  module: 'A' | 'B'
-  planId: number
-  planSlug: string
-  planName: string
-  status: MembershipStatus
-  startedAt: string
-  expiresAt: string | null
-  isPro: boolean
-}
+import type { DonationView, MembershipStatus, MembershipView, PlanView, SubscriptionView } from './shapes.ts'
 
 /** A membership as entitlements list it (docs/contract.md 4). */
 export function toMembership(record: MembershipRecord, now: number): MembershipView {
@@ -37,8 +25,6 @@ export function statusOf(record: MembershipRecord, now: number): MembershipStatu
   return membershipStatus({ cancelledAt: record.ended ? record.startedAt : null, expiresAt: record.endsAt }, now)
 }
 
-export type PlanView = Pick<MembershipView, 'planId' | 'planSlug' | 'planName' | 'module' | 'status' | 'expiresAt'>
-
 /** The active membership with the highest rank; of several, the one that ends last. */
 export function toPrimaryPlan(records: readonly MembershipRecord[], now: number): PlanView | null {
   const [first] = records
@@ -53,30 +39,11 @@ function endOf(record: MembershipRecord): number {
   return record.endsAt ?? Number.MAX_SAFE_INTEGER
 }
 
-export type SubscriptionView = {
-  id: number
-  productId: number
-  name: string
-  status: SubscriptionStatus
-  interval: 'month' | 'year'
-  currentPeriodEnd: string
-  cancelAtPeriodEnd: boolean
-}
-
 /** A subscription as entitlements list it (docs/contract.md 4). */
 export function toSubscription(record: SubscriptionRecord, now: number): SubscriptionView {
   const { id, productId, name, interval, currentPeriodEnd, cancelAtPeriodEnd } = record
   const status = subscriptionStatus(record, now)
   return { id, productId, name, status, interval, currentPeriodEnd: toIso(currentPeriodEnd), cancelAtPeriodEnd }
-}
-
-export type DonationView = {
-  id: number
-  orderId: number | null
-  amount: number
-  currency: string
-  campaign: string | null
-  createdAt: string
 }
 
 /** A donation as entitlements list it, in major units. */

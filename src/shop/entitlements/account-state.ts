@@ -2,7 +2,7 @@ import { toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/database.ts'
 import type { UserRow } from '../accounts/rows.ts'
-import type { ConsentView, ProfileView } from '../accounts/view.ts'
+import type { ConsentView, ProfileView } from '../accounts/shapes.ts'
 import { modulesBySwitches } from '../settings/modules.ts'
 import type { Modules } from '../settings/modules.ts'
 

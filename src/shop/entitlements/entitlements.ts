@@ -3,19 +3,18 @@ import { readSnapshot } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { toUser } from '../accounts/view.ts'
-import type { ConsentView, ProfileView, UserView } from '../accounts/view.ts'
+import type { ConsentView, ProfileView, UserView } from '../accounts/shapes.ts'
 import { isSubscriptionInForce } from '../benefits/status.ts'
 import { statusOf, toDonation, toMembership, toPrimaryPlan, toSubscription } from '../benefits/view.ts'
 import { byFlag, moduleNames, moduleTable } from '../settings/modules.ts'
 import type { Modules } from '../settings/modules.ts'
 import { toFlags } from './flags.ts'
-import type { Flags } from './flags.ts'
+import type { Entitlements, Flags } from './shapes.ts'
 import { visibleRecords } from './visible-records.ts'
 import type { VisibleRecords } from './visible-records.ts'
 import { isActiveAffiliate, toRoles, toServiceRoles } from './roles.ts'
 import { accountStateOf } from './account-state.ts'
 
-export type Entitlements = ReturnType<typeof toEntitlements>
 export type AccountSummary = {
   user: UserView
   roles: { wpRoles: string[]; serviceRoles: string[] }
@@ -58,7 +57,7 @@ export function accountSummary(db: Db, user: UserRow | null, { isLoggedIn }: { i
   }
 }
 
-function toEntitlements(flags: Flags, isOn: Modules, records: VisibleRecords, now: number) {
+function toEntitlements(flags: Flags, isOn: Modules, records: VisibleRecords, now: number): Entitlements {
   const summaries = {
     orders: toOrdersSummary(records),
     donations: toDonationsSummary(records),

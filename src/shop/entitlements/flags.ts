@@ -4,16 +4,14 @@ import { isSubscriptionInForce } from '../benefits/status.ts'
 import { statusOf } from '../benefits/view.ts'
 import { byFlag, flaggedModules } from '../settings/modules.ts'
 import type { Modules } from '../settings/modules.ts'
+import type { Flags } from './shapes.ts'
 import type { VisibleRecords } from './visible-records.ts'
-
-/** The flags of docs/interface.md 2.2. */
-export type Flags = ReturnType<typeof toFlags>
 
 /** The flags of a user at `now`, from the user's records and the shop's modules. */
 export function toFlags(
   of: { user: UserRow | null; isOn: Modules; records: VisibleRecords; isLoggedIn: boolean },
   now: number
-) {
+): Flags {
   const { user, isOn, records, isLoggedIn } = of
   const active = records.memberships.filter((membership) => statusOf(membership, now) === 'active')
   const inForce = records.subscriptions.filter((subscription) => isSubscriptionInForce(subscription, now))

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import type { UserRow } from '../accounts/rows.ts'
-import type { Flags } from './flags.ts'
+import type { Flags } from './shapes.ts'
 import { accountStateOf } from './account-state.ts'
 import type { AccountState } from './account-state.ts'
 

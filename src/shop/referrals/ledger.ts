@@ -1,3 +1,4 @@
+import type { Balance } from './shapes.ts'
 import { and, asc, eq, sql, sum } from 'drizzle-orm'
 import type { CommissionEntryRow, ReferralRow } from './store.ts'
 import { commissionEntries, commissionTotals, referralTotals } from './schema.ts'
@@ -67,17 +68,6 @@ function addEntry(tx: Tx, { id, affiliateId, currency }: EntryOrigin, entry: New
 
 function sumOf(rows: readonly { amountMinor: number }[]): number {
   return rows.reduce((total, { amountMinor }) => total + amountMinor, 0)
-}
-
-/** An affiliate's balance in minor units of `currency`. */
-export type Balance = {
-  currency: string
-  /** Commissions of pending referrals: their order is not paid, or they are not accepted yet. */
-  pendingMinor: number
-  /** What the shop owes according to the ledger. Negative when refunds after a payout exceed later commissions. */
-  unpaidMinor: number
-  /** The sum of all payouts. */
-  paidMinor: number
 }
 
 const { placeholder } = sql

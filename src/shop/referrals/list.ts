@@ -1,3 +1,4 @@
+import type { ReferralView } from './shapes.ts'
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { readSnapshot, statement } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
@@ -103,15 +104,6 @@ export type ReferralsQuery = z.output<typeof referralsQuery>
 
 /** Query of GET /affiliates/stats. Parameters that name a person are refused, as for the referrals. */
 export const statsQuery = z.object({ days: queryInteger({ min: 1, max: 366, default: 90 }) })
-
-/** A referral as its affiliate sees it (docs/interface.md 2.9). `amountMinor` is the commission after refunds. */
-export type ReferralView = {
-  id: number
-  amountMinor: number
-  currency: string
-  status: ReferralRow['status']
-  createdAtUtc: string
-}
 
 /** A referral for its affiliate; see `ReferralView`. */
 export function toReferral(

@@ -1,3 +1,4 @@
+import type { AffiliateCounts, AffiliateStats } from './shapes.ts'
 import { and, between, eq, gt, gte, inArray, sql, sum } from 'drizzle-orm'
 import { readSnapshot, statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
@@ -9,22 +10,6 @@ import { referralTotals } from './schema.ts'
 import { acceptedStatuses } from './states.ts'
 
 const dayMs = 86_400_000
-
-/** A sum of commissions in minor units of `currency`, after refunds. */
-export type CommissionSum = { currency: string; amountMinor: number }
-/** What the links of an affiliate led to: `commissions` has an entry for each currency, sorted by its code. */
-export type AffiliateCounts = { clicks: number; orders: number; commissions: CommissionSum[] }
-export type AffiliateStats = {
-  /** The first and the last day, `YYYY-MM-DD` in UTC. The last day is today, so it is not over. */
-  from: string
-  to: string
-  /** Every day of the period, the earliest first. */
-  days: (AffiliateCounts & { day: string })[]
-  totals: AffiliateCounts & {
-    /** Orders for each hundred clicks, with at most one decimal; 0 without clicks, and at most 100. */
-    conversionPercent: number
-  }
-}
 
 const { placeholder } = sql
 const clicksSince = statement((orm) =>

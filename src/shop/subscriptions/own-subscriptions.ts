@@ -6,7 +6,6 @@ import { toMajor } from '../../platform/money.ts'
 import { subscriptionsOf } from '../benefits/records.ts'
 import type { SubscriptionRecord } from '../benefits/records.ts'
 import { toSubscription } from '../benefits/view.ts'
-import type { SubscriptionView } from '../benefits/view.ts'
 import type { ShopContext } from '../context.ts'
 import { countAccountChange, takePoints } from '../limits/points.ts'
 import { orderItems, orders } from '../orders/schema.ts'
@@ -14,16 +13,7 @@ import { findPayingAttempt } from '../payments/attempts.ts'
 import { endWithPeriod, createPortalSession } from '../payments/buyer-subscription.ts'
 import { findGatewayOf } from '../payments/gateway.ts'
 import { isModuleOn, setting } from '../settings/settings.ts'
-
-/** A subscription as its holder manages it (docs/contract.md 5.21): the element of entitlements, and what it costs. */
-export type OwnSubscription = SubscriptionView & {
-  /** What one period costs, in major units; 0 for a subscription that an operator granted. */
-  amount: number
-  currency: string
-  nextPaymentAt: string | null
-  canCancel: boolean
-  manageUrl: string | null
-}
+import type { OwnSubscription } from './shapes.ts'
 
 /** A subscription that the gateway renews: its id there, and the order that started it. */
 export type Renewed = { gatewayId: string; orderId: number }
@@ -77,7 +67,6 @@ function isAtGateway(shop: ShopContext, record: SubscriptionRecord): boolean {
   return attempt !== undefined && findGatewayOf(shop, attempt) !== undefined
 }
 
-/** What the newest renewal cost; before the first one, the price without the discounts of the first order. */
 /** What the newest paid order of a subscription charged for it; its first order may have had a discount. */
 function priceOf({ db }: ShopContext, { orderId, productId }: SubscriptionRecord) {
   const found = orderId === null ? undefined : newestCharge(db, orderId, productId)

@@ -1,7 +1,35 @@
 import { z } from 'zod'
 import { amount, count, currency, id, time } from '../../platform/public-fields.ts'
-import { orderStatus } from '../../shop/orders/shapes.ts'
-import { dependencies, flags } from './flags.ts'
+import { orderStatus } from '../orders/shapes.ts'
+import { donation, membership, primaryPlan, subscription } from '../benefits/shapes.ts'
+import { byFlag, flaggedModules, moduleNames } from '../settings/modules.ts'
+
+const flag = z.boolean()
+
+/** docs/interface.md 2.2. */
+export const flags = z
+  .object({
+    isLoggedIn: flag,
+    isAdmin: flag,
+    ...byFlag(flaggedModules, () => flag),
+    hasActiveMembershipA: flag,
+    hasActiveMembershipB: flag,
+    hasAnyCompletedStoreOrder: flag,
+    hasActiveSubscription: flag,
+    hasProAccess: flag,
+    isAffiliate: flag,
+    isAffiliateApproved: flag,
+    hasMembershipB: flag,
+    hasCourseEnrollments: flag
+  })
+  .meta({
+    id: 'Flags',
+    description: "The shop's modules (hasCommerce and similar flags), and facts about the user."
+  })
+
+export type Flags = z.infer<typeof flags>
+
+const dependencies = z.object(byFlag(moduleNames, () => flag)).meta({ id: 'Dependencies' })
 
 const ordersSummary = z
   .object({ hasAnyCompletedOrder: z.boolean(), totalOrders: count, lastOrderAt: time.nullable() })
@@ -11,54 +39,13 @@ const donationsSummary = z
   .object({ hasDonations: z.boolean(), totalDonations: count, lastDonationAt: time.nullable() })
   .meta({ id: 'DonationsSummary' })
 
-const membership = z
-  .object({
-    id,
-    module: z.enum(['A', 'B']),
-    planId: id,
-    planSlug: z.string().meta({ example: 'keepers-circle' }),
-    planName: z.string().meta({ example: "Keepers' Circle" }),
-    status: z.enum(['active', 'expired', 'cancelled']),
-    startedAt: time,
-    expiresAt: time.nullable(),
-    isPro: z.boolean()
-  })
-  .meta({ id: 'Membership' })
-
-const primaryPlan = membership
-  .pick({ planId: true, planSlug: true, planName: true, module: true, status: true, expiresAt: true })
-  .meta({ id: 'PrimaryPlan', description: 'The active membership of the highest rank.' })
-
 const membershipsSummary = z
   .object({ activeMembershipCount: count, totalMemberships: count, primaryPlan: primaryPlan.nullable() })
   .meta({ id: 'MembershipsSummary' })
 
-export const subscription = z
-  .object({
-    id,
-    productId: id,
-    name: z.string().meta({ example: 'Tide Letter' }),
-    status: z.enum(['active', 'past_due', 'cancelled', 'expired']),
-    interval: z.enum(['month', 'year']),
-    currentPeriodEnd: time,
-    cancelAtPeriodEnd: z.boolean()
-  })
-  .meta({ id: 'Subscription' })
-
 const subscriptionsSummary = z
   .object({ activeSubscriptionCount: count, totalSubscriptions: count })
   .meta({ id: 'SubscriptionsSummary' })
-
-const donation = z
-  .object({
-    id,
-    orderId: id.nullable(),
-    amount,
-    currency,
-    campaign: z.string().nullable().meta({ example: 'lighthouse-roof' }),
-    createdAt: time
-  })
-  .meta({ id: 'Donation' })
 
 const affiliateStanding = z
   .object({
@@ -101,3 +88,4 @@ export const entitlements = z
     summaries
   })
   .meta({ id: 'Entitlements' })
+export type Entitlements = z.infer<typeof entitlements>
