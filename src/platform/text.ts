@@ -79,9 +79,15 @@ function localKey(local: string): string {
   return toLower(local.normalize('NFKC')).normalize('NFKC')
 }
 
-/** The key of the mailbox that usually receives a plus address: `mira+shop@x.example` becomes `mira@x.example`. */
+/**
+ * The key of the mailbox that usually receives an email: `mira+shop@x.example` becomes `mira@x.example`. Gmail also ignores
+ * dots and has two domains (https://support.google.com/mail/answer/7436150).
+ */
 export function withoutPlusTag(key: string): string {
   const at = key.lastIndexOf('@')
   const plus = key.indexOf('+')
-  return plus > 0 && plus < at ? `${key.slice(0, plus)}${key.slice(at)}` : key
+  const local = plus > 0 && plus < at ? key.slice(0, plus) : key.slice(0, at)
+  const domain = key.slice(at)
+  if (domain !== '@gmail.com' && domain !== '@googlemail.com') return `${local}${domain}`
+  return `${local.replaceAll('.', '')}@gmail.com`
 }

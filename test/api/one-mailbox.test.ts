@@ -1,3 +1,4 @@
+import { setEmail } from '../../src/shop/customers/correct-account.ts'
 import { expect, it, onTestFinished } from 'vitest'
 import { createAffiliate } from '../../src/shop/affiliates/create.ts'
 import { getAffiliate } from '../../src/shop/affiliates/find.ts'
@@ -81,6 +82,32 @@ it('credits an affiliate for their plus address, and shows it to operators', asy
   ])
   expect(explainOrder(db, 1).referral).toContainEqual(expect.objectContaining({ rule: 'buyer' }))
   expect(explainOrder(db, 2).referral).not.toContainEqual(expect.objectContaining({ rule: 'buyer' }))
+})
+
+it('rejects the referral of a guest order that moves into the account of its own affiliate', async () => {
+  const shop = await openShop()
+  const { db } = shop.app
+  const affiliate = await makeUser(shop.app, { email: 'mira@shop.example' })
+  createAffiliate(db, { userId: affiliate.id, code: 'mira', status: 'active', rateBps: null }, 0)
+  for (const email of ['mira.okafor@gmail.com', 'lena@shop.example'])
+    await checkOut(shop.visitor(), { items: [mug], customer: { email } }, { query: '?ref=mira' })
+  const statuses = () => listAdminReferrals(db, { limit: 10 }).map(({ orderId, status }) => [orderId, status])
+  const pending = [
+    [2, 'pending'],
+    [1, 'pending']
+  ]
+  expect(statuses()).toEqual(pending)
+  setEmail(shop.app, affiliate.id, { email: 'mira.okafor@gmail.com', isVerified: true }, shop.app.clock.now())
+  expect(statuses()).toEqual([pending[0], [1, 'rejected']])
+})
+
+it("notes a Gmail address that differs from the affiliate's by dots and domain", async () => {
+  const shop = await openShop()
+  const { db } = shop.app
+  const { id: userId } = await makeUser(shop.app, { email: 'mira@gmail.com' })
+  createAffiliate(db, { userId, code: 'mira', status: 'active', rateBps: null }, 0)
+  await checkOut(shop.visitor(), { items: [mug], customer: { email: 'm.i.ra@googlemail.com' } }, { query: '?ref=mira' })
+  expect(listAdminReferrals(db, { limit: 10 }).map(({ note }) => note)).toEqual(['plus_address'])
 })
 
 it('rejects a domain that cannot exist with a field error', async () => {

@@ -57,4 +57,6 @@ it('removes the tag of a plus address', () => {
   expect(withoutPlusTag('mira+a+b@shop.example')).toBe('mira@shop.example')
   expect(withoutPlusTag('+mira@shop.example')).toBe('+mira@shop.example')
   expect(withoutPlusTag('mira@shop+x.example')).toBe('mira@shop+x.example')
+  expect(withoutPlusTag('m.ira+x@googlemail.com')).toBe('mira@gmail.com')
+  expect(withoutPlusTag('m.ira@shop.example')).toBe('m.ira@shop.example')
 })

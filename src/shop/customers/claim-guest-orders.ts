@@ -3,6 +3,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { giveOrderGrants } from '../orders/transition.ts'
+import { checkReferral } from '../orders/buyer.ts'
 import { placedAsGuest } from '../orders/find.ts'
 import { orders } from '../orders/schema.ts'
 import { isPaidStatus } from '../orders/states.ts'
@@ -26,7 +27,7 @@ const claim = statement((orm) =>
 
 /**
  * Moves the orders that were placed as a guest with this account's email into the account, and gives what the paid ones
- * grant. An unverified email proves nothing, so it moves no order.
+ * grant. An unverified email proves nothing, so it moves no order. The referral of an affiliate's own order is rejected.
  *
  * @returns how many orders were moved
  */
@@ -39,6 +40,8 @@ export function claimGuestOrders(
   const found = guestOrders(tx).all({ emailKey: user.emailKey })
   for (const { id } of found) {
     const order = claim(tx).get({ id, userId: user.id })
+    // The account may be the affiliate who is credited with the order.
+    checkReferral(tx, order, now)
     if (isPaidStatus(order.status)) giveOrderGrants(tx, order, now)
   }
   return found.length
