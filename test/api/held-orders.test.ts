@@ -53,6 +53,11 @@ describe('what unpaid orders hold', () => {
     expect((await checkOut(guestAt('192.0.2.2'), lanterns(2))).status).toBe(200)
   })
 
+  it('can be all that is left for the first unpaid order of an address', async () => {
+    expect((await checkOut(guestAt('192.0.2.1'), lanterns(10))).status).toBe(200)
+    expect(stock(1)).toBe(0)
+  })
+
   it('can be the last piece', async () => {
     expect((await checkOut(guestAt('192.0.2.1'), lamp)).status).toBe(200)
     expect(stock(3)).toBe(0)

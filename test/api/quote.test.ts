@@ -200,7 +200,7 @@ describe('the problems of a quote', () => {
       { path: 'items.0.productId', code: 'unknown_product', message: 'Item 1 of the cart does not exist.' },
       { path: 'items.1.productId', code: 'unavailable', message: 'Item 2 of the cart is not for sale.' },
       { path: 'items.2.quantity', code: 'sold_out', message: 'Gone lamp is sold out.' },
-      { path: 'items.4.quantity', code: 'not_enough', message: 'Few: only 1 can be ordered at a time.', left: 1 },
+      { path: 'items.4.quantity', code: 'not_enough', message: 'Few: only 2 left.', left: 2 },
       { path: 'items.5.variationId', code: 'choose_variation', message: 'Choose a variation of Shirt.', choices },
       { path: 'items.6.variationId', code: 'unavailable', message: 'Brass lantern does not have this variation.' }
     ]
@@ -242,7 +242,7 @@ describe('the problems of a quote', () => {
     expect(answer.text).not.toContain('Secret')
   })
 
-  it('say how many are left: for a customer all, for guests of one address their share', async () => {
+  it('say how many are left: all for the first order, and a share for guests whose address holds another', async () => {
     const body = { items: [{ productId: 4, quantity: 9 }] }
     const customer = await loggedIn(shop, 'left@shop.example')
     expect((await quote(body, customer)).lines[0]?.problem).toEqual({
@@ -250,6 +250,8 @@ describe('the problems of a quote', () => {
       message: 'Few: only 2 left.',
       left: 2
     })
+    expect((await quote(body)).lines[0]?.problem).toMatchObject({ left: 2 })
+    await checkOut(shop.visitor(), { items: [lantern] })
     expect((await quote(body)).lines[0]?.problem).toMatchObject({ left: 1 })
     expect((await quote({ ...body, ...handoff })).lines[0]?.problem).toMatchObject({ left: 2 })
   })

@@ -44,7 +44,7 @@ describe('without script', () => {
     expect((await send('/cart')).text).toMatch(/Cap - M \/ Blue[\s\S]*€14\.00[\s\S]*Part 0[\s\S]*Total<[\s\S]*€16\.00/)
     const changed = (await send('/cart', { 'quantity-1-2': '3', 'quantity-2': '4', update: '1' })).text
     expect(cookies.get('shopstead_cart')).toBe('1-2x3.2x4')
-    expect(changed).toContain('only 1 can be ordered at a time')
+    expect(changed).toMatch(/only \d left/)
     expect(changed).not.toContain('name="pay"')
     await send('/cart', { remove: '1-2' })
     const paid = await send('/cart', { 'quantity-2': '4', pay: '1' })

@@ -49,7 +49,7 @@ export const tooManyUnpaid = 'Too many unpaid orders from this address. Pay or c
 /**
  * The lines with more than the stock that is left for this order. Several variations of a product may share
  * its stock, so the lines are checked together. The guests of one address who pay on a payment page can hold only a share
- * of a stock without paying.
+ * of a stock in several unpaid orders.
  */
 export function stockRefusals(
   db: Db,
@@ -93,7 +93,9 @@ function beyondShare({ path, name }: NewLine, left: number): Refusal {
   return refusal(problem, { message })
 }
 
+/** The first unpaid order of an address may hold all: a buyer who wants the last pieces holds nothing else. */
 function shareLeft(db: Db, addressKey: string, stock: CountedStock): number {
+  if (countHeldAt(db, addressKey) === 0) return stock.units
   const held = unitsHeldByGuests(db, addressKey, stock)
   const share = Math.floor(((stock.units + held) * setting(db, 'checkout.heldStockPercent')) / 100)
   return Math.min(stock.units, Math.max(1, share) - held)

@@ -72,7 +72,7 @@ export const definitions = {
     50,
     1,
     100,
-    'The percentage of a stock that unpaid guests of one client address can hold, at least one piece'
+    'The percentage of a stock that guests of one client address can hold in several unpaid orders, at least one piece'
   ),
   'checkout.returnOrigins': list(
     [],
