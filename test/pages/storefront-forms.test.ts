@@ -128,8 +128,10 @@ describe('without script', () => {
     const right = { email: 'ada@example.com', password: 'tidal-basalt-93' }
     expect(await send('/login?next=/orders', right)).toMatchObject({ status: 303, location: '/orders' })
     expect(cookies.has('shopstead_session')).toBe(true)
+    expect(await send('/login')).toMatchObject({ status: 303, location: '/account' })
+    expect(await send('/login?next=/cart')).toMatchObject({ status: 303, location: '/cart' })
     for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example', '/%09/x\n', '/\t/evil.example'])
-      expect((await send(`/login?next=${encodeURIComponent(next)}`, right)).location).toMatch(/^\/$|^\/%09/)
+      expect((await send(`/login?next=${encodeURIComponent(next)}`, right)).location).toMatch(/^\/account$|^\/%09/)
   })
 
   it('a buyer creates an account, and reads what is wrong beside its field', async () => {

@@ -3,9 +3,10 @@ import { formView, message, outcomeOf, sheet } from './form-view.ts'
 import type { Field, Outcome } from './form-view.ts'
 import type { Shown, ShownPage, Site, Visit } from './site.ts'
 
-/** The page to log in. Pages of one person lead here, and the login leads back to them. */
-export function showLogin({ site, query }: Visit): ShownPage {
-  return loginPage(site, query, {})
+/** The page to log in. Pages of one person lead here, and the login leads back to them, as it does for a logged-in visitor. */
+export async function showLogin({ client, site, query }: Visit): Promise<Shown> {
+  const { userLoggedIn } = await client.get('/nonce')
+  return userLoggedIn ? { redirect: ownPathOf(query.get('next'), '/account') } : loginPage(site, query, {})
 }
 
 /** Logs in and leads on, or sends the link that verifies the email again. */
@@ -22,7 +23,7 @@ export async function logIn(visit: Visit): Promise<Shown> {
     // People also enter a user name, which the service accepts only in `username`.
     const name = email.includes('@') ? { email } : { username: email }
     await client.post('/auth/login', { ...name, password, rememberMe: form.has('rememberMe') })
-    return { redirect: ownPathOf(query.get('next'), '/') }
+    return { redirect: ownPathOf(query.get('next'), '/account') }
   } catch (error) {
     const { refused, ...outcome } = outcomeOf(error, form)
     if (isShopError(error, 'AUTH_EMAIL_NOT_VERIFIED')) {
