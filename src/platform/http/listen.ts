@@ -165,6 +165,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket, connections: Conne
 
 function statusLine(code: string | undefined): string {
   if (code === 'HPE_HEADER_OVERFLOW') return '431 Request Header Fields Too Large'
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return '413 Payload Too Large'
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return '408 Request Timeout'
   return '400 Bad Request'
 }

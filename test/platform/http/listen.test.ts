@@ -183,6 +183,12 @@ test('headers that are too large get 431', async () => {
   expect(await exchange(listener.url, `GET / HTTP/1.1\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /)
 })
 
+test('chunk extensions that are too large get 413', async () => {
+  const listener = await serve(async (request) => new Response(await request.text()))
+  const head = 'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n'
+  expect(await exchange(listener.url, `${head}1;${'a'.repeat(20_000)}\r\nx\r\n0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 /)
+})
+
 test('invalid bytes after a request do not change its response', async () => {
   const { promise, resolve } = Promise.withResolvers<Response>()
   const listener = await serve(() => promise)
