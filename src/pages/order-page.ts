@@ -1,3 +1,4 @@
+import { listRefunds } from '../shop/orders/refund-lines.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import type { Db } from '../platform/db/database.ts'
@@ -194,7 +195,17 @@ export function summaryOf(app: App, order: OrderRow, site: Site, taxes?: readonl
     amount: amountOf(amountMinor),
     isTotal: kind === 'total'
   }))
-  const refunded = { label: t('sum.refunded'), amount: amountOf(-refundedMinor), isTotal: false }
+  const refunds = listRefunds(app.db, order).filter(({ state }) => state === 'done')
+  const isNamed = refunds.some(({ lines }) => lines.length > 0)
+  const refunded = isNamed
+    ? refunds.map(({ amount, lines }) => ({
+        label: [t('sum.refunded'), lines.map((line) => `${line.quantity} × ${line.name}`).join(', ')]
+          .filter((part) => part !== '')
+          .join(': '),
+        amount: money(-amount, site, order.currency),
+        isTotal: false
+      }))
+    : [{ label: t('sum.refunded'), amount: amountOf(-refundedMinor), isTotal: false }]
   return {
     caption: t('order.of', { id, day: dayText(toIso(createdAt), site) }),
     lines: itemsOf(app.db, id).map(({ name, quantity, unitPriceMinor }) => ({
@@ -202,7 +213,7 @@ export function summaryOf(app: App, order: OrderRow, site: Site, taxes?: readonl
       quantity,
       amount: amountOf(unitPriceMinor * quantity)
     })),
-    sums: [...parts, ...(refundedMinor > 0 ? [refunded] : [])]
+    sums: [...parts, ...(refundedMinor > 0 ? refunded : [])]
   }
 }
 

@@ -249,7 +249,7 @@ describe('an invalid link', () => {
     const { id } = (await me(other)).user
     write(shop.app.db, (tx) => void deactivateUser(tx, id, shop.clock.now()))
     await refused(shop, others)
-    await refundOrder(shop.app, orderId, undefined, 'operator')
+    await refundOrder(shop.app, orderId, {}, 'operator')
     await refused(shop, link)
     expect(await listed(lena)).toEqual([])
   })

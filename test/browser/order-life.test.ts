@@ -49,7 +49,7 @@ test('an order lives from the cart with shipping and VAT to its invoice, a parce
   await page.getByRole('link', { name: /Track/ }).waitFor()
   await picture(page, 'life-6-shipped-in-part')
 
-  await refundOrder(shop.app, id, 2000, 'operator')
+  await refundOrder(shop.app, id, { amountMinor: 2000 }, 'operator')
   await expect
     .poll(async () => (await page.reload(), page.locator('.summary').innerText()))
     .toMatch(/Refunded\s+-€20\.00/)

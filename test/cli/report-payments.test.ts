@@ -79,7 +79,7 @@ describe('shopstead report payments', () => {
     const [first, second] = [await sell(), await sell()]
     const payout = sandbox.payOut()
     const third = await sell()
-    await refundOrder(shop.app, second, 250, 'operator')
+    await refundOrder(shop.app, second, { amountMinor: 250 }, 'operator')
     const { json, code } = await report()
     expect(code).toBe(0)
     expect(json.rows).toMatchObject([
@@ -115,7 +115,7 @@ describe('shopstead report payments', () => {
     const lena = await registerUser(shop, 'lena')
     const { orderId } = await buy(shop, lena, 'almanac-pro')
     shop.clock.advance(40 * 24 * 60 * 60_000)
-    await refundOrder(shop.app, orderId, undefined, 'operator')
+    await refundOrder(shop.app, orderId, {}, 'operator')
     const to = shop.clock.now() + 60_000
     const totals = async (from: number, until: number) => {
       const days = { from: new Date(from).toISOString(), to: new Date(until).toISOString() }
@@ -157,7 +157,7 @@ describe('shopstead report payments', () => {
       `UPDATE payment_attempts SET payment_intent_id = 'pi_unknown', token = 'unknown' WHERE order_id = ${gone}`
     )
     loseWebhooks()
-    await refundOrder(shop.app, failing, undefined, 'operator')
+    await refundOrder(shop.app, failing, {}, 'operator')
     write.exec(`UPDATE refunds SET amount_minor = amount_minor + 100 WHERE order_id = ${failing}`)
     const { json } = await report()
     expect(json.rows).toHaveLength(3)

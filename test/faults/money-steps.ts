@@ -160,7 +160,7 @@ async function refund({ shop, operator }: Setting, orderId: number | undefined, 
 /** Whether the refund was confirmed; false for a refusal that an operator can expect. */
 export async function askRefund(shop: MoneyShop, orderId: number, amountMinor?: number): Promise<boolean> {
   try {
-    await refundOrder(shop.app, orderId, amountMinor, 'operator')
+    await refundOrder(shop.app, orderId, { amountMinor }, 'operator')
     return true
   } catch (error) {
     if (error instanceof AppError && expected.has(error.code)) return false

@@ -27,7 +27,7 @@ async function downloads(visitor: Browser): Promise<Download[]> {
 }
 
 function refund(shop: JourneyShop, orderId: number, amountMinor?: number) {
-  return refundOrder(shop.app, orderId, amountMinor, 'operator')
+  return refundOrder(shop.app, orderId, { amountMinor }, 'operator')
 }
 
 /** Delivers every webhook of the sandbox again with a new signature, as Stripe does on request. Returns the statuses. */

@@ -153,7 +153,7 @@ describe('a declined card', () => {
 describe('a refund that comes back', () => {
   it('sends one email to the buyer, and one to the shop about the payment to look at', async () => {
     const id = await payByCard('pm_card_refundFail')
-    await refundOrder(till.shop.app, id, 500, 'operator')
+    await refundOrder(till.shop.app, id, { amountMinor: 500 }, 'operator')
     await repeatEverything()
     await repeatEverything()
     expect(await subjects()).toEqual([

@@ -95,7 +95,7 @@ it('an order is quoted, paid, invoiced, shipped in two parts and refunded in par
   shipOrder(db, id, { ...parcel, items: null }, 'operator', shop.clock.now())
   expect(await read()).toMatchObject({ status: 'completed', shipments: [{}, { carrier: 'DHL', tracking: '00340' }] })
 
-  await refundOrder(shop.app, id, 2000, 'operator')
+  await refundOrder(shop.app, id, { amountMinor: 2000 }, 'operator')
   await shop.app.sandbox?.deliverDue()
   const refund = await nextMail(shop.dataDir, 'lena@example.com', 4)
   const [noteUrl = ''] = /http\S+number=\S+/.exec(refund.text) ?? []

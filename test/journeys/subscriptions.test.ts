@@ -137,7 +137,7 @@ describe('a subscription that Stripe renews', () => {
 
   it('ends with a refund, and a late event does not renew it', async () => {
     const { shop, lena, orderId } = await subscriber()
-    await refundOrder(shop.app, orderId, undefined, 'operator')
+    await refundOrder(shop.app, orderId, {}, 'operator')
     expect(await seen(lena)).toEqual(['cancelled', '2026-01-15', false, false, false])
     await settlePayments(shop.app)
     expect(shop.app.sandbox?.ledger().subscriptions[0]?.status).toBe('canceled')

@@ -44,7 +44,7 @@ test('the metrics follow the orders, whichever process changes them', async () =
   const paid = await checkOut(shop.visitor(), { ...three, ...handoff })
   expect(paid.status).toBe(200)
   // As a command does in its own process: the metrics know it only from the events.
-  await refundOrder(shop.app, Number(paid.data.orderId), 1250, 'operator')
+  await refundOrder(shop.app, Number(paid.data.orderId), { amountMinor: 1250 }, 'operator')
   const text = await scrape()
   expect(text).toMatch(/^shopstead_orders\{status="pending"\} 1$/m)
   expect(text).toMatch(/^shopstead_orders\{status="failed"\} 1$/m)

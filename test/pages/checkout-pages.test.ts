@@ -157,7 +157,7 @@ describe('the hosted checkout', () => {
     for (let time = 0; time < 2; time += 1) markPaid(shop.app.db, order().id, 'operator', Date.now())
     expect([order().status, paymentStatusOf(shop.app.db, order().id)]).toEqual(['processing', 'paid'])
     expect((await pageOf(visitor, done))[1]).toContain('Thank you for your order')
-    await refundOrder(shop.app, order().id, undefined, 'operator')
+    await refundOrder(shop.app, order().id, {}, 'operator')
     expect(order().status).toBe('refunded')
 
     const transfer = await byHand()
@@ -272,9 +272,9 @@ describe('the hosted checkout of an order that failed or ended', () => {
     const refunded = await place(visitor)
     const chosen = await visitor.form(refunded.url, { payment_method: 'card', email: 'a@example.com' })
     await visitor.form(onLoopback(chosen.headers.get('location')), { payment_method: 'pm_card_visa' })
-    await refundOrder(shop.app, refunded.order().id, 500, 'operator')
+    await refundOrder(shop.app, refunded.order().id, { amountMinor: 500 }, 'operator')
     expect((await pageOf(visitor, refunded.done))[1]).toContain('-€5.00')
-    await refundOrder(shop.app, refunded.order().id, undefined, 'operator')
+    await refundOrder(shop.app, refunded.order().id, {}, 'operator')
     expect(await pageOf(visitor, refunded.url)).toEqual([410, expect.stringContaining('This order was refunded')])
   })
 

@@ -100,7 +100,7 @@ describe('a return from the gateway', () => {
   it('is failed after the order was cancelled or refunded', async () => {
     const refunded = await place()
     await buyer.comeBack(await pay(refunded))
-    await refundOrder(shop.app, refunded.id, undefined, 'operator')
+    await refundOrder(shop.app, refunded.id, {}, 'operator')
     expect(await visit('return', refunded)).toEqual(thanks(refunded, 'failed'))
     const cancelled = await place()
     await visit('cancel', cancelled)

@@ -120,6 +120,7 @@ export const storeFieldTexts: Readonly<Record<string, string>> = {
   marketingUtmMedium: 'utm_medium of the checkout; null for none.',
   marketingUtmCampaign: 'utm_campaign of the checkout; null for none.',
   marketingUtmContent: 'utm_content of the checkout; null for none.',
+  refunds: 'What was given back; empty before the first refund.',
   shipments: 'What was shipped; empty before the first shipment.',
   shippedAt: 'When the carrier took it.',
   carrier: 'The carrier; null if it is unknown.',

@@ -1,7 +1,10 @@
+import { AppError } from '../../errors.ts'
 import type { App } from '../../app.ts'
 import { formatMoney, toMinor } from '../../platform/money.ts'
 import { showOrder } from '../../shop/customers/admin-orders.ts'
 import type { AdminOrder, OrderRecord } from '../../shop/customers/admin-orders.ts'
+import type { LineQuantity } from '../../shop/orders/refund-lines.ts'
+import type { RefundView } from '../../shop/orders/shapes.ts'
 import type { ShipmentView } from '../../shop/shipments/find.ts'
 import type { Answer } from '../terminal/output.ts'
 import { plain, table, timeCell, timeText } from '../terminal/table.ts'
@@ -9,6 +12,13 @@ import type { Address, OrderContact } from '../../shop/orders/address.ts'
 
 /** Who moves an order, in its history. */
 export const by = 'operator'
+
+/** `2:1` is one of line 2. @throws AppError USAGE */
+export function parseLineQuantity(option: string, text: string): LineQuantity {
+  const [, line, quantity] = /^([1-9]\d{0,5}):([1-9]\d{0,8})$/.exec(text) ?? []
+  if (line === undefined) throw new AppError('USAGE', `${option} takes LINE:QUANTITY, such as 2:1 for one of line 2.`)
+  return { line: Number(line), quantity: Number(quantity) }
+}
 
 /**
  * The answer of a command about one order, after what the command did.
@@ -27,11 +37,21 @@ export function answer(app: App, id: number, did: { json?: object; lines?: reado
       `Payment: ${order.paymentStatus ?? 'not started'}; refunded ${money(order, order.refunded)}`,
       ...order.lineItems.map((item) => `  ${item.quantity} × ${item.name}: ${money(order, item.total)}`),
       ...order.shipments.map(shipmentLine),
+      ...order.refunds.map((refund) => refundLine(order, refund)),
       ...order.coupons.map((coupon) => `  Coupon ${coupon.code}: ${money(order, coupon.discount)} off`),
       ...buyerLines(order),
       table(['At', 'From', 'To', 'By', 'Reason'], moves)
     ]
   }
+}
+
+function refundLine(order: AdminOrder, { state, refundedAt, amount, lines, shipping }: RefundView): string {
+  const parts = [
+    ...lines.map(({ quantity, name }) => `${quantity} × ${name}`),
+    ...(shipping > 0 ? [`shipping ${money(order, shipping)}`] : [])
+  ]
+  const when = state === 'done' && refundedAt !== null ? timeText(refundedAt) : state
+  return plain(`  Refund ${when}: ${money(order, amount)}${parts.length === 0 ? '' : ` for ${parts.join(', ')}`}`)
 }
 
 function shipmentLine({ shippedAt, carrier, tracking, lines }: ShipmentView): string {

@@ -13,10 +13,13 @@ import {
   describePayment,
   findUncountedPayment
 } from '../../shop/payments/unexpected-payment.ts'
+import type { WantedRefund } from '../../shop/orders/refund-lines.ts'
+import { parseWith } from '../../platform/http/validation.ts'
+import { z } from 'zod'
 import { markPaid } from '../../shop/payments/attempts.ts'
 import { isRefundOpen, planRefund, refundOrder } from '../../shop/payments/refund.ts'
 import { countOf, parseAge, parseId } from '../terminal/arguments.ts'
-import { answer, by } from './order-answer.ts'
+import { answer, by, parseLineQuantity } from './order-answer.ts'
 import type { Answer } from '../terminal/output.ts'
 import { plain } from '../terminal/table.ts'
 import { showProgress } from '../terminal/output.ts'
@@ -25,7 +28,16 @@ import { addCommand, confirmOrRefuse, runs } from '../run.ts'
 type SureOptions = { yes?: boolean }
 type CancelOptions = SureOptions & { unpaid?: true; olderThan?: string; emailDomain?: string }
 type PaidOptions = SureOptions & { payment?: string }
-type RefundOptions = SureOptions & { amount?: string; byHand?: boolean; payment?: string }
+type RefundOptions = SureOptions & {
+  item?: string[]
+  shipping?: string | true
+  amount?: string
+  /** `false` by --no-restock. */
+  restock?: string[] | boolean
+  reason?: string
+  byHand?: boolean
+  payment?: string
+}
 
 const yes = ['--yes', 'do not ask for confirmation'] as const
 
@@ -51,10 +63,15 @@ export function defineMoney(group: ShopCommand): void {
   const refund = addCommand(
     group,
     'refund [id]',
-    'refund the rest of an order, or a part',
-    'orders refund 12 --amount 5.50'
+    'refund the rest of an order, or some of its lines, its shipping or an amount',
+    'orders refund 12 --item 1:2 --shipping'
   )
-    .option('--amount <n>', "refund this part, in the order's currency")
+    .option('--item <line:quantity...>', 'give back these quantities of these lines, by number')
+    .option('--shipping [n]', 'give back the shipping, or this part of it')
+    .option('--amount <n>', "refund this amount, in the order's currency: less than the lines cost, or no line at all")
+    .option('--restock <line:quantity...>', 'put this back into the stock; what was never shipped otherwise')
+    .option('--no-restock', 'put nothing back into the stock')
+    .option('--reason <text>', 'why, for the history of the order')
     .option('--by-hand', 'only record that you returned the money yourself; ask no gateway')
     .option('--payment <pi_…>', 'refund the payment of an order that a restore lost, instead of an order')
   runs(refund.option(...yes), refundOne)
@@ -129,16 +146,16 @@ async function refundOne(work: Work<RefundOptions>, text: string | undefined): P
     throw new AppError('USAGE', 'Give the number of an order, or --payment with the payment of a lost order.')
   const id = parseId(text)
   const { currency, email } = getOrder(app.db, id)
-  const amountMinor = options.amount === undefined ? undefined : toMinor(options.amount, currency)
+  const wanted = parseRefund(options, currency)
   const byHand = options.byHand ?? false
-  const plan = await planRefund(app, id, amountMinor, { byHand })
+  const plan = await planRefund(app, id, wanted, { byHand })
   const amount = formatMoney(plan.amountMinor, plan.currency)
   const question = {
     gateway: `Refund ${amount} of order ${id}?`,
     by_hand: `Record ${amount} of order ${id} as refunded? No gateway has the payment: you pay it back yourself.`
   }
   await confirmOrRefuse(terminal, question[plan.way], options)
-  await refundOrder(app, id, amountMinor, by, { byHand })
+  await refundOrder(app, id, wanted, by, { byHand })
   const refund = { amount: toMajor(plan.amountMinor, plan.currency), currency: plan.currency, way: plan.way }
   const done = {
     gateway: isRefundOpen(app.db, id)
@@ -149,9 +166,30 @@ async function refundOne(work: Work<RefundOptions>, text: string | undefined): P
   return answer(app, id, { json: { refund }, lines: [done[plan.way]] })
 }
 
+/** @throws AppError USAGE, VALIDATION_FAILED */
+function parseRefund({ item, shipping, amount, restock, reason }: RefundOptions, currency: string): WantedRefund {
+  return {
+    items: item?.map((text) => parseLineQuantity('--item', text)),
+    shipping: typeof shipping === 'string' ? toMinor(shipping, currency) : shipping === true ? 'all' : undefined,
+    amountMinor: amount === undefined ? undefined : toMinor(amount, currency),
+    restock: Array.isArray(restock)
+      ? restock.map((text) => parseLineQuantity('--restock', text))
+      : restock === false
+        ? 'none'
+        : undefined,
+    reason: reason === undefined ? undefined : parseWith(refundReason, reason)
+  }
+}
+
+const refundReason = z
+  .string()
+  .trim()
+  .refine((text) => /^[^\p{Cc}]{1,500}$/u.test(text), 'The reason must be one line of 1 to 500 characters.')
+
 async function refundLost({ app, options, terminal }: Work<RefundOptions>, intentId: string): Promise<Answer> {
-  if (options.amount !== undefined || options.byHand)
-    throw new AppError('USAGE', 'The payment of a lost order is refunded as a whole: leave out --amount and --by-hand.')
+  const { amount: part, byHand, item, shipping, reason } = options
+  if (part ?? byHand ?? item ?? shipping ?? reason)
+    throw new AppError('USAGE', 'The payment of a lost order is refunded as a whole: give only --payment.')
   const payment = await getLostPayment(app, intentId)
   const { amountMinor, currency } = payment.state
   const amount = formatMoney(amountMinor, currency)

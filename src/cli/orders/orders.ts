@@ -1,5 +1,4 @@
 import type { ShopCommand, Work } from '../run.ts'
-import { AppError } from '../../errors.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { completeOrder } from '../../shop/orders/transition.ts'
 import { explainOrder } from '../../shop/orders/explain.ts'
@@ -7,7 +6,7 @@ import { openAttempts } from '../../shop/payments/attempts.ts'
 import { settlePayments } from '../../shop/payments/reconcile.ts'
 import { shipmentInput, shipOrder } from '../../shop/shipments/ship-order.ts'
 import { parseId } from '../terminal/arguments.ts'
-import { answer, by } from './order-answer.ts'
+import { answer, by, parseLineQuantity } from './order-answer.ts'
 import { defineCreate } from './order-create.ts'
 import { defineInvoice, definePack } from './order-documents.ts'
 import { defineLists, defineWarnings } from './order-lists.ts'
@@ -76,17 +75,10 @@ function defineMoves(group: ShopCommand): void {
     )
   runs(ship, ({ app, options, now }: Work<ShipOptions>, id: string) => {
     const { carrier, tracking, url, items } = options
-    const shipment = { carrier, tracking, url, items: items?.map(parseShippedItem) }
+    const shipment = { carrier, tracking, url, items: items?.map((text) => parseLineQuantity('--items', text)) }
     shipOrder(app.db, parseId(id), parseWith(shipmentInput, shipment), by, now)
     return answer(app, parseId(id))
   })
-}
-
-/** `2:1` is one of line 2. @throws AppError USAGE */
-function parseShippedItem(text: string): { line: number; quantity: number } {
-  const [, line, quantity] = /^([1-9]\d{0,5}):([1-9]\d{0,8})$/.exec(text) ?? []
-  if (line === undefined) throw new AppError('USAGE', '--items takes LINE:QUANTITY, such as 2:1 for one of line 2.')
-  return { line: Number(line), quantity: Number(quantity) }
 }
 
 async function reconcileNow(work: Work<object>): Promise<Answer> {

@@ -97,15 +97,17 @@ function giveItem(tx: Tx, { orderId, userId, currency }: GrantedOrder, item: Gra
  * gateway.
  *
  * @param options.keepSubscriptions does not end subscriptions, because a later renewal pays for their period
+ * @param options.itemIds only the benefits of these lines, which the order does not give again
  */
 export function revokeGrants(
   tx: Tx,
   orderId: number,
-  { keepSubscriptions }: { keepSubscriptions: boolean },
+  { keepSubscriptions, itemIds }: { keepSubscriptions: boolean; itemIds?: readonly number[] },
   now: number
 ): void {
-  for (const { kind, id } of givenByOrder(tx).all({ orderId })) {
+  for (const { kind, id, itemId } of givenByOrder(tx).all({ orderId })) {
+    if (itemIds?.includes(itemId) === false) continue
     if (keepSubscriptions && benefitKinds[kind].renewal !== null) continue
-    benefitKinds[kind].end(tx, id, { orderItemId: null }, now)
+    benefitKinds[kind].end(tx, id, itemIds === undefined ? { orderItemId: null } : {}, now)
   }
 }

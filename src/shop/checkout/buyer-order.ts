@@ -11,6 +11,7 @@ import { isPaidStatus, mayMove } from '../orders/states.ts'
 import type { Page } from '../orders/view.ts'
 import { cancelUnpaidOrder } from '../payments/end-hold.ts'
 import { startDeadline, findGatewayOf } from '../payments/gateway.ts'
+import { listRefunds } from '../orders/refund-lines.ts'
 import { listShipments } from '../shipments/find.ts'
 import { askGateway, buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 import type { BuyerStatus } from './buyer-status.ts'
@@ -79,6 +80,7 @@ export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): B
       taxes: toTaxes(taxesOfOrder(shop.db, order.id), order.currency),
       shippingMethod: order.shippingMethod,
       shipments: listShipments(shop.db, order.id),
+      refunds: listRefunds(shop.db, order),
       invoiceUrl: invoiceUrl(shop, order),
       images: itemsOf(shop.db, order.id).map((item) => lineImage(shop.db, item, shop.publicUrl()))
     },

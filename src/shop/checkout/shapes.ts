@@ -4,7 +4,7 @@ import { download } from '../benefits/download-links.ts'
 import { productTypes } from '../catalog/product-types.ts'
 import { image } from '../catalog/public/shapes.ts'
 import { orderAddress } from '../orders/address.ts'
-import { cartProblem, lineProblem, methodChoice, order, taxes, totals } from '../orders/shapes.ts'
+import { cartProblem, lineProblem, methodChoice, order, refund, taxes, totals } from '../orders/shapes.ts'
 import { shipment } from '../shipments/find.ts'
 
 const invoiceUrl = z.string().nullable().meta({
@@ -34,6 +34,7 @@ const buyerOrder = z
       .nullable()
       .meta({ description: 'Null if nothing is shipped, or the order has no method.' }),
     shipments: z.array(shipment),
+    refunds: z.array(refund),
     images: z.array(image.nullable()).meta({ description: 'The picture of each line item, in their order.' })
   })
   .meta({ id: 'BuyerOrder', description: 'An order as everyone with its token sees it.' })

@@ -15,7 +15,8 @@ import { findOrderView } from '../orders/view.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { orders } from '../orders/schema.ts'
 import type { OrderStatus } from '../orders/states.ts'
-import type { OrderView } from '../orders/shapes.ts'
+import { listRefunds } from '../orders/refund-lines.ts'
+import type { OrderView, RefundView } from '../orders/shapes.ts'
 import { listShipments } from '../shipments/find.ts'
 import type { ShipmentView } from '../shipments/find.ts'
 import { paymentStatusOf } from '../payments/attempts.ts'
@@ -33,6 +34,7 @@ export type AdminOrder = OrderView & {
 export type OrderRecord = AdminOrder &
   Pick<OrderRow, 'contact' | 'billingAddress' | 'shippingAddress' | 'notes'> & {
     shipments: ShipmentView[]
+    refunds: RefundView[]
   }
 export type HistoryEntry = { from: OrderStatus | null; to: OrderStatus; at: string; by: string; reason: string }
 
@@ -148,7 +150,8 @@ function toAdminOrder(db: Db, order: OrderRow): AdminOrder {
 export function toRecord(db: Db, order: OrderRow): OrderRecord {
   const { contact, billingAddress, shippingAddress, notes } = order
   const shipments = listShipments(db, order.id)
-  return { ...toAdminOrder(db, order), contact, billingAddress, shippingAddress, notes, shipments }
+  const refunds = listRefunds(db, order)
+  return { ...toAdminOrder(db, order), contact, billingAddress, shippingAddress, notes, shipments, refunds }
 }
 
 function toEntry({ from, to, at, by, reason }: ReturnType<typeof historyOf>[number]): HistoryEntry {

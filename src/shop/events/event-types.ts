@@ -46,7 +46,18 @@ export const eventTypes = {
       orderId: id,
       amountMinor: minor,
       currency,
-      full: z.boolean().meta({ description: 'Whether everything is refunded now.' })
+      full: z.boolean().meta({ description: 'Whether everything is refunded now.' }),
+      lines: z
+        .array(
+          z.object({
+            line: z.int().meta({ description: 'The number of the line in the order, from 1.', example: 1 }),
+            name: z.string().meta({ example: 'Storm lantern' }),
+            quantity: z.int().meta({ example: 1 }),
+            amountMinor: minor
+          })
+        )
+        .meta({ description: 'What is given back. Empty for a refund of an amount.' }),
+      shippingMinor: minor
     },
     'order'
   ),

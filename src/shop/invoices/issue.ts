@@ -37,29 +37,59 @@ export function issueInvoice(tx: Tx, sale: Sale, now: number): void {
   store(tx, { kind: 'invoice', orderId, currency, buyer, document }, now)
 }
 
+/** What a refund gives back. `taxed`: its amounts with tax, by the row of the invoice's taxes. */
+export type Returned = Pick<InvoiceDocument, 'lines' | 'shipping'> & {
+  taxed: readonly { row: number; amountMinor: number; taxMinor: number }[]
+}
+
 /**
  * Issues the credit note of a refund, for what `refundedMinor` (all refunds of the order) exceeds its credit notes. A
  * refund that failed at the bank is still owed, so its credit note stays and the refund that replaces it gets none. An
  * order without an invoice gets no credit note.
+ *
+ * @param returned what the refund gives back, at the tax rates of that; null for an amount, which returns each rate in
+ *   proportion to what is left of it
  */
-export function issueCreditNote(tx: Tx, orderId: number, refundedMinor: number, now: number): void {
+export function issueCreditNote(
+  tx: Tx,
+  orderId: number,
+  refundedMinor: number,
+  now: number,
+  returned: Returned | null = null
+): void {
   const [invoice, ...notes] = documentsOf(tx, orderId)
   if (invoice === undefined) return
   const totalMinor = refundedMinor - notes.reduce((sum, note) => sum + note.totalMinor, 0)
   if (totalMinor <= 0) return
   const { number, date, currency, buyer, document } = invoice
   const before = notes.map((note) => note.document.taxes)
-  const taxes = taxesOfRefund(taxesLeft(document.taxes, before), totalMinor)
+  const left = taxesLeft(document.taxes, before)
+  const isReturned = returned?.taxed.reduce((sum, { amountMinor }) => sum + amountMinor, 0) === totalMinor
+  const named = isReturned ? returned : null
+  const taxes = named === null ? taxesOfRefund(left, totalMinor) : taxesOfReturn(left, named.taxed)
   const whole = totalMinor === document.totalMinor
   const credited: InvoiceDocument = {
     ...document,
-    ...(whole ? {} : { lines: [], discounts: [], shipping: null, subtotalMinor: totalMinor }),
+    ...(whole ? {} : partOf(document, named, { taxMinor: taxOf(taxes), totalMinor })),
     taxes,
     taxMinor: taxOf(taxes),
     totalMinor,
     corrects: { number, date, whole }
   }
   store(tx, { kind: 'credit_note', orderId, currency, buyer, document: credited }, now)
+}
+
+type Sums = { taxMinor: number; totalMinor: number }
+
+/** The lines of a credit note for a part of its invoice. What they cost more than is returned was a discount. */
+function partOf({ taxIncluded }: InvoiceDocument, named: Returned | null, { taxMinor, totalMinor }: Sums) {
+  if (named === null) return { lines: [], discounts: [], shipping: null, subtotalMinor: totalMinor }
+  const { lines, shipping } = named
+  const subtotalMinor = lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+  const pricesMinor = totalMinor - (taxIncluded ? 0 : taxMinor) - (shipping?.amountMinor ?? 0)
+  const discountMinor = subtotalMinor - pricesMinor
+  const discounts = discountMinor === 0 ? [] : [{ label: 'Discount', amountMinor: discountMinor }]
+  return { lines, discounts, shipping, subtotalMinor }
 }
 
 const taxOf = (taxes: readonly InvoiceTax[]): number => taxes.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
@@ -118,6 +148,31 @@ export function taxesOfRefund(left: readonly InvoiceTax[], refundMinor: number):
   const shares = shareMinor(refundMinor, left.map(grossOf))
   return left.map((tax, index) => {
     const [baseMinor = 0, amountMinor = 0] = shareMinor(shares[index] ?? 0, [tax.baseMinor, tax.amountMinor])
+    return { ...tax, baseMinor, amountMinor }
+  })
+}
+
+/**
+ * The taxes in a refund of things, each at its own rate. If an earlier refund of an amount left less of a rate than the
+ * things cost, the other rates carry the rest in proportion, so that the refunds add up to the taxes of the invoice.
+ */
+export function taxesOfReturn(left: readonly InvoiceTax[], taxed: Returned['taxed']): InvoiceTax[] {
+  const sumOf = (row: number, of: (each: Returned['taxed'][number]) => number): number =>
+    taxed.reduce((sum, each) => sum + (each.row === row ? of(each) : 0), 0)
+  const wanted = left.map((_, row) => sumOf(row, ({ amountMinor }) => amountMinor))
+  const granted = left.map((tax, row) => Math.min(wanted[row] ?? 0, grossOf(tax)))
+  const totalMinor = taxed.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+  const restMinor = totalMinor - granted.reduce((sum, amount) => sum + amount, 0)
+  const rest = shareMinor(
+    restMinor,
+    left.map((tax, row) => grossOf(tax) - (granted[row] ?? 0))
+  )
+  return left.map((tax, row) => {
+    const amount = (granted[row] ?? 0) + (rest[row] ?? 0)
+    const taxMinor = sumOf(row, (each) => each.taxMinor)
+    const isExact = amount === wanted[row] && taxMinor <= tax.amountMinor && amount - taxMinor <= tax.baseMinor
+    if (isExact) return { ...tax, baseMinor: amount - taxMinor, amountMinor: taxMinor }
+    const [baseMinor = 0, amountMinor = 0] = shareMinor(amount, [tax.baseMinor, tax.amountMinor])
     return { ...tax, baseMinor, amountMinor }
   })
 }

@@ -112,7 +112,7 @@ function sumsOf({ document, currency }: InvoiceRow): InvoiceText['sums'] {
     isTotal
   })
   const total = sum(corrects === null ? 'Total' : 'Total credited', totalMinor, true)
-  if (corrects?.whole === false) return [total]
+  if (corrects !== null && document.lines.length === 0 && shipping === null) return [total]
   const parts = [
     ...discounts.map(({ label, amountMinor }) => sum(label, -amountMinor)),
     ...(shipping === null ? [] : [sum(methodLabel(shipping), shipping.amountMinor)]),

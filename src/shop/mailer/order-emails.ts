@@ -18,6 +18,7 @@ import { lineImage } from '../catalog/public/image.ts'
 import type { Image } from '../catalog/public/shapes.ts'
 import { documentsOf } from '../invoices/find.ts'
 import type { InvoiceKind } from '../invoices/find.ts'
+import { toText } from '../invoices/text.ts'
 import { addressPath, waitsForAddress } from '../orders/address.ts'
 import type { Address, OrderContact } from '../orders/address.ts'
 import { documentUrl } from '../orders/view.ts'
@@ -98,10 +99,26 @@ export function refundEmail(shop: ShopContext, data: MailData['order_refunded'])
       `We have refunded ${amount} for your order ${order.id} (${kind} refund).`,
       'The money goes back to the payment method you used. It can take a few days to appear on your statement.'
     ],
+    ...creditTable(shop, order, data.amountMinor),
     action: viewOrder(shop, order),
     ...viewDocument(shop, order, 'credit_note'),
     closing: [],
     links: {}
+  }
+}
+
+/** What a refund gave back, by its credit note; nothing for a refund of an amount. */
+function creditTable({ db }: ShopContext, { id }: OrderRow, amountMinor: number): Pick<Email, 'table'> {
+  const note = documentsOf(db, id).findLast(
+    ({ kind, totalMinor }) => kind === 'credit_note' && totalMinor === amountMinor
+  )
+  if (note === undefined || note.document.lines.length === 0) return {}
+  const { lines, sums } = toText(note)
+  return {
+    table: {
+      lines: lines.map(({ quantity, name, amount }) => ({ label: `${quantity} × ${name}`, amount, picture: null })),
+      sums: sums.map(({ label, amount }) => ({ label, amount }))
+    }
   }
 }
 

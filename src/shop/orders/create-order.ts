@@ -46,7 +46,7 @@ export type NewOrder = Pick<
 }
 
 /** `path` is the line's path in the request (`items.0`), for the error when it is out of stock. */
-export type NewLine = Omit<OrderItemRow, 'id' | 'orderId' | 'stockTaken'> & { path: string }
+export type NewLine = Omit<OrderItemRow, 'id' | 'orderId' | 'stockTaken' | 'taxRow'> & { path: string }
 
 /** How an order is shipped, and what that costs; a buyer with reverse charge pays it without the tax. */
 export type ChosenShipping = { method: ChosenMethod; amountMinor: number }
@@ -104,7 +104,7 @@ export function insertOrder(tx: Tx, sale: NewOrder, now: number): OrderRow {
       .insert(orderCoupons)
       .values({ ...coupon, orderId, counted: 1 })
       .run()
-  storeTaxes(tx, orderId, totals.tax.lines)
+  storeTaxes(tx, orderId, totals.tax)
   recordMove(tx, { orderId, from: null, to: 'pending', by, reason: 'created', at: now })
   emit(tx, 'order.created', { orderId, totalMinor, currency }, now)
   stampAttribution(tx, order, attribution, now)

@@ -9,7 +9,8 @@ import { returnStock, takeStock } from '../catalog/stock.ts'
 import { takeCouponUse } from './coupon-uses.ts'
 import { couponsOf, itemsOf } from './find.ts'
 import type { OrderRow } from './find.ts'
-import { orderCoupons, orderHolders, orderItems, orders } from './schema.ts'
+import type { RefundLineRow } from './refund-lines.ts'
+import { orderCoupons, orderHolders, orderItems, orders, refundLines } from './schema.ts'
 import { unpaidStatuses } from './states.ts'
 
 /**
@@ -27,6 +28,35 @@ export function releaseHold(tx: Tx, orderId: number): void {
     returnUse(tx, coupon.couponId)
     setCounted(tx, coupon.id, 0)
   }
+}
+
+/** Returns to the stock what a refund gives back: by default what never left the shop. */
+export function releaseReturned(tx: Tx, orderId: number, lines: readonly RefundLineRow[]): void {
+  for (const item of itemsOf(tx, orderId)) {
+    const line = lines.find(({ orderItemId }) => orderItemId === item.id)
+    if (line === undefined) continue
+    const released = Math.min(line.quantity, item.stockTaken)
+    const restock = line.restock ?? released
+    if (restock > 0) returnStock(tx, item, restock)
+    setStockTaken(tx, item.id, item.stockTaken - released)
+    tx.orm.update(refundLines).set({ restock, released }).where(eq(refundLines.id, line.id)).run()
+  }
+}
+
+/** Takes what a failed refund had given back from the stock again, as far as it is there. */
+export function takeReturnedAgain(tx: Tx, orderId: number, lines: readonly RefundLineRow[]): void {
+  for (const item of itemsOf(tx, orderId)) {
+    const { released = 0, restock = 0 } = lines.find(({ orderItemId }) => orderItemId === item.id) ?? {}
+    const back = Math.min(released, restock ?? 0)
+    const taken = back > 0 ? (takeUnits(tx, item, back) ?? 0) : 0
+    if (released > 0) setStockTaken(tx, item.id, item.stockTaken + released - back + taken)
+  }
+}
+
+/** Records that units of a line item have left the shop, so that no end of the order returns them to the stock. */
+export function handOver(tx: Tx, itemId: number, quantity: number): void {
+  const stockTaken = sql`max(0, ${orderItems.stockTaken} - ${quantity})`
+  tx.orm.update(orderItems).set({ stockTaken }).where(eq(orderItems.id, itemId)).run()
 }
 
 /** Takes the stock and coupon uses of a released order again. Returns a text for each that is not available. */

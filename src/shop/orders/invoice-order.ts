@@ -4,13 +4,14 @@ import { write, rawStatement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { postalLines, destinationOf, shipToOf } from '../../platform/postal/address.ts'
 import { issueCreditNote, issueInvoice } from '../invoices/issue.ts'
-import type { Sale } from '../invoices/issue.ts'
+import type { Returned, Sale } from '../invoices/issue.ts'
 import type { InvoiceBuyer } from '../invoices/document.ts'
 import { setting } from '../settings/settings.ts'
 import type { TaxRate } from '../tax/terms.ts'
 import { getOrder, itemsOf } from './find.ts'
 import { taxesOfOrder, termsOfOrder, discountsOf } from './totals.ts'
 import type { OrderRow } from './find.ts'
+import type { RefundLineRow } from './refund-lines.ts'
 import { invoices } from '../invoices/schema.ts'
 import { orders } from './schema.ts'
 import { documentsOf } from '../invoices/find.ts'
@@ -40,9 +41,41 @@ export function issueMissingInvoice(db: Db, orderId: number, now: number): void 
   })
 }
 
-/** Issues the credit note for what was refunded of an order and is in no credit note yet. */
-export function creditOrder(tx: Tx, { id, refundedMinor }: OrderRow, now: number): void {
-  if (refundedMinor > 0) issueCreditNote(tx, id, refundedMinor, now)
+/**
+ * Issues the credit note for what was refunded of an order and is in no credit note yet.
+ *
+ * @param lines what the refund gives back; none for an amount
+ */
+export function creditOrder(tx: Tx, order: OrderRow, now: number, lines: readonly RefundLineRow[] = []): void {
+  const { id, refundedMinor } = order
+  if (refundedMinor > 0) issueCreditNote(tx, id, refundedMinor, now, returnedOf(tx, order, lines))
+}
+
+/** What a refund gives back, as its credit note says it. */
+function returnedOf(db: Db, order: OrderRow, lines: readonly RefundLineRow[]): Returned | null {
+  if (lines.length === 0) return null
+  const items = itemsOf(db, order.id)
+  const taxes = taxesOfOrder(db, order.id)
+  const priceOf = ({ amountMinor, taxMinor }: RefundLineRow): number => amountMinor - (order.taxIncluded ? 0 : taxMinor)
+  const shipping = lines.filter(({ orderItemId }) => orderItemId === null)
+  const { name = '', pickup = false } = order.shippingMethod ?? {}
+  return {
+    lines: lines.flatMap((line) => {
+      const item = items.find(({ id }) => id === line.orderItemId)
+      if (item === undefined) return []
+      // What is left of the price of units that were given back before.
+      const quantity = Math.max(1, line.quantity)
+      const unitPriceMinor = line.quantity === 0 ? priceOf(line) : item.unitPriceMinor
+      const rateMillionths = line.taxRow === null ? 0 : (taxes[line.taxRow]?.rateMillionths ?? 0)
+      const { name, sku } = item
+      return { name, sku, quantity, unitPriceMinor, amountMinor: unitPriceMinor * quantity, rateMillionths }
+    }),
+    shipping:
+      shipping.length === 0
+        ? null
+        : { name, pickup, amountMinor: shipping.reduce((sum, line) => sum + priceOf(line), 0) },
+    taxed: lines.map(({ taxRow, amountMinor, taxMinor }) => ({ row: taxRow ?? taxes.length, amountMinor, taxMinor }))
+  }
 }
 
 /** What the invoice of an order says. */

@@ -69,7 +69,7 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
       .insert(orderItems)
       .values({ ...line, orderId })
       .run()
-  storeTaxes(tx, orderId, tax.lines)
+  storeTaxes(tx, orderId, tax)
   recordMove(tx, { orderId, from: null, to: 'pending', by, reason: `renewal of order ${original.id}`, at: now })
   emit(tx, 'order.created', { orderId, totalMinor: amountMinor, currency }, now)
   copyAttribution(tx, original.id, order, now)

@@ -144,7 +144,9 @@ export const orderItems = sqliteTable(
     taxClass: text('tax_class', { enum: taxClasses }).notNull().default('standard'),
     weightGrams: integer('weight_grams'),
     grants: notPersonal(json('grants', z.array(grantSchema)).notNull()),
-    /** Units that this line currently takes from the product's stock. */
+    /** Which of the order's taxes is on this line, from 0 in the order of their ids; null for a line without tax. */
+    taxRow: integer('tax_row'),
+    /** Units that this line takes from the product's stock and that have not left the shop. */
     stockTaken: integer('stock_taken').notNull()
   },
   (t) => [
@@ -180,6 +182,60 @@ export const orderTaxes = sqliteTable(
     index('order_taxes_by_order').on(t.orderId, t.id),
     check('order_taxes_base', sql`${t.baseMinor} >= 0`),
     check('order_taxes_amount', sql`${t.amountMinor} >= 0`)
+  ]
+)
+
+/** What was given back to the buyer. A refund without lines is an amount, such as one made in the gateway's dashboard. */
+export const orderRefunds = sqliteTable(
+  'order_refunds',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    orderId: integer('order_id')
+      .notNull()
+      .references(() => orders.id),
+    amountMinor: minor('amount_minor').notNull(),
+    /** The part of the amount that returns goods. The rest returns shipping. */
+    goodsMinor: minor('goods_minor').notNull(),
+    /** What the operator says. */
+    reason: notPersonal(text('reason')),
+    /** `failed`: the money did not reach the buyer, so nothing was given back. */
+    state: text('state', { enum: ['requested', 'done', 'failed'] }).notNull(),
+    createdAt: instant('created_at').notNull(),
+    doneAt: instant('done_at')
+  },
+  (t) => [
+    index('order_refunds_by_order').on(t.orderId, t.id),
+    check('order_refunds_state', oneOf(t.state)),
+    check('order_refunds_goods', sql`${t.goodsMinor} BETWEEN 0 AND ${t.amountMinor}`)
+  ]
+)
+
+/** A line item that a refund gives back, or the shipping at one tax rate. The lines add up to the refund's amount. */
+export const refundLines = sqliteTable(
+  'refund_lines',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    refundId: integer('refund_id')
+      .notNull()
+      .references(() => orderRefunds.id),
+    /** Null for shipping. */
+    orderItemId: integer('order_item_id').references(() => orderItems.id),
+    /** As in the line item. */
+    taxRow: integer('tax_row'),
+    quantity: integer('quantity').notNull(),
+    /** With tax. */
+    amountMinor: minor('amount_minor').notNull(),
+    taxMinor: minor('tax_minor').notNull(),
+    /** Units that go back to the stock; null for those that never left the shop. */
+    restock: integer('restock'),
+    /** Units that the line item held in stock and that this refund released. */
+    released: integer('released').notNull().default(0)
+  },
+  (t) => [
+    index('refund_lines_by_refund').on(t.refundId, t.id),
+    check('refund_lines_quantity', sql`${t.quantity} >= 0`),
+    check('refund_lines_amount', sql`${t.amountMinor} >= 0`),
+    check('refund_lines_tax', sql`${t.taxMinor} BETWEEN 0 AND ${t.amountMinor}`)
   ]
 )
 

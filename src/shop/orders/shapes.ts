@@ -59,6 +59,29 @@ export const totals = z
   })
 export type OrderTotals = z.infer<typeof totals>
 
+/** What was given back of an order. */
+export const refund = z
+  .object({
+    refundedAt: time.nullable().meta({ description: 'Null while the payment provider works on it.' }),
+    state: z
+      .enum(['requested', 'done', 'failed'])
+      .meta({ description: 'failed: the money did not reach the buyer.', example: 'done' }),
+    amount,
+    lines: z
+      .array(
+        z.object({
+          line: z.int().meta({ description: 'The number of the line in the order, from 1.', example: 1 }),
+          name: z.string().meta({ example: 'Storm lantern' }),
+          quantity: count,
+          amount
+        })
+      )
+      .meta({ description: 'With tax. Empty for a refund of an amount.' }),
+    shipping: amount.meta({ example: 0 })
+  })
+  .meta({ id: 'Refund', description: 'Money that went back to the buyer, and what for.' })
+export type RefundView = z.infer<typeof refund>
+
 /** The taxes of an order or a quote. */
 export const taxes = z
   .array(

@@ -2,13 +2,12 @@ import { asc, eq, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
 import { chargeStepMinor, formatMoney, shareMinor, toMajor } from '../../platform/money.ts'
-import type { CommissionBase } from '../referrals/commission.ts'
 import { methodLabel } from '../shipping/zones.ts'
 import { rateLabel, withoutTax, saleTerms, shippingWithoutTax, taxOf } from '../tax/terms.ts'
 import type { TaxLine, OrderTax, SaleTerms, TaxedKind, TaxedLine } from '../tax/terms.ts'
-import { couponsOf } from './find.ts'
+import { couponsOf, itemsOf } from './find.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
-import { orderTaxes } from './schema.ts'
+import { orderItems, orderTaxes } from './schema.ts'
 import type { TaxView } from './shapes.ts'
 
 /** The sums of an order, in minor units: subtotal − discount + shipping (+ tax that prices do not include) = total. */
@@ -81,12 +80,6 @@ export function netGoodsMinor(order: Omit<SumColumns, 'shippingMinor' | 'taxMino
   return subtotalMinor - discountMinor - (taxIncluded ? goodsTaxMinor : 0)
 }
 
-/** What the commission of an order is computed from. */
-export function commissionBaseOf(order: OrderRow): CommissionBase {
-  const { totalMinor, refundedMinor } = order
-  return { baseMinor: netGoodsMinor(order), totalMinor, refundedMinor }
-}
-
 /** The price of one unit for a buyer, and the catalog's price if that contains a tax which the buyer does not pay. */
 export type ChargedPrice = Pick<OrderItemRow, 'unitPriceMinor' | 'listPriceMinor'>
 
@@ -146,8 +139,14 @@ export function taxesOfOrder(db: Db, orderId: number): (typeof orderTaxes.$infer
   return taxes(db).all({ orderId })
 }
 
-/** Stores the taxes of an order, in place of those that it has. */
-export function storeTaxes(tx: Tx, orderId: number, lines: readonly TaxLine[]): void {
+/** Stores the taxes of an order, in place of those that it has, and which of them is on each line item. */
+export function storeTaxes(tx: Tx, orderId: number, { lines, rowOf }: Pick<OrderTax, 'lines' | 'rowOf'>): void {
+  for (const [index, { id }] of itemsOf(tx, orderId).entries())
+    tx.orm
+      .update(orderItems)
+      .set({ taxRow: rowOf[index] ?? null })
+      .where(eq(orderItems.id, id))
+      .run()
   tx.orm.delete(orderTaxes).where(eq(orderTaxes.orderId, orderId)).run()
   for (const line of lines)
     tx.orm

@@ -4,15 +4,16 @@ import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { giveGrants, revokeGrants } from '../benefits/give.ts'
 import { takeBackRenewal } from '../benefits/subscriptions.ts'
-import { needsShipping } from '../catalog/product-types.ts'
+import { isShipped, needsShipping } from '../catalog/product-types.ts'
 import { acceptReferral, rejectReferral, reopenReferral } from '../referrals/referrals.ts'
 import { setting } from '../settings/settings.ts'
 import { emit } from '../webhooks/emit.ts'
 import { findOrder, getOrder, hasPaidRenewal, itemsOf, lastMoveOf } from './find.ts'
 import type { OrderRow } from './find.ts'
-import { reclaimHold, releaseHold } from './holds.ts'
+import { handOver, reclaimHold, releaseHold } from './holds.ts'
 import { creditOrder, invoiceOrder } from './invoice-order.ts'
 import { mailBuyer, mailMove } from './order-mails.ts'
+import { lastRefundOf, linesOfRefund, returnedLines, returnedUnits } from './refund-lines.ts'
 import { orderHistory, orders } from './schema.ts'
 import { isPaidStatus, isReleasedStatus, mayMove } from './states.ts'
 import type { OrderStatus } from './states.ts'
@@ -155,6 +156,8 @@ function followMove(tx: Tx, before: OrderRow, after: OrderRow, now: number): voi
   if (wasReleased && !isReleased) reopenReferral(tx, after.id, now)
   if (isPaidStatus(after.status) && !isPaidStatus(before.status)) fulfil(tx, after, now)
   if (isReleased && !wasReleased) release(tx, after, now)
+  if (after.status === 'completed')
+    for (const item of itemsOf(tx, after.id)) if (isShipped(item.type)) handOver(tx, item.id, item.quantity)
   mailMove(tx, before, after, now)
   // Earlier partial refunds have been reported before.
   const refundedMinor = after.refundedMinor - before.refundedMinor
@@ -170,7 +173,9 @@ function fulfil(tx: Tx, order: OrderRow, now: number): void {
 /** Gives the benefits of the lines, once each: a guest what needs no account, and the rest when an account claims the order. */
 export function giveOrderGrants(tx: Tx, order: OrderRow, now: number): void {
   const { id: orderId, userId, currency } = order
-  giveGrants(tx, { orderId, userId, currency, items: itemsOf(tx, orderId) }, now)
+  const returned = returnedUnits(tx, orderId)
+  const items = itemsOf(tx, orderId).filter(({ id, quantity }) => (returned.get(id) ?? 0) < quantity)
+  giveGrants(tx, { orderId, userId, currency, items }, now)
 }
 
 /** Undoes an order that ended: returns stock and coupons, and ends its benefits and its commission. */
@@ -184,7 +189,10 @@ function release(tx: Tx, order: OrderRow, now: number): void {
 /** Issues the credit note of a refund, emits its event and queues the email to the buyer. */
 export function reportRefund(tx: Tx, order: OrderRow, amountMinor: number, full: boolean, now: number): void {
   const { id: orderId, currency } = order
-  creditOrder(tx, order, now)
-  emit(tx, 'order.refunded', { orderId, amountMinor, currency, full }, now)
+  const refund = lastRefundOf(tx, orderId)
+  const lines = refund === undefined ? [] : linesOfRefund(tx, refund.id)
+  creditOrder(tx, order, now, lines)
+  const parts = returnedLines(tx, orderId, lines)
+  emit(tx, 'order.refunded', { orderId, amountMinor, currency, full, ...parts }, now)
   mailBuyer(tx, order, { template: 'order_refunded', data: { orderId, amountMinor } }, now)
 }

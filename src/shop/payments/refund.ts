@@ -6,6 +6,8 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder } from '../orders/find.ts'
+import { findOrderRefund, planRefundLines, setRefundState, storeOrderRefund } from '../orders/refund-lines.ts'
+import type { OrderRefundRow, RefundOfThings, WantedRefund } from '../orders/refund-lines.ts'
 import { checkRefund, recordRefund, reverseRefund } from '../orders/refund-order.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { moveOrder } from '../orders/transition.ts'
@@ -26,7 +28,7 @@ import type { UncountedPayment } from './unexpected-payment.ts'
  * hand. A payment that arrived without counting for its unpaid order, such as one of another amount, is returned in full,
  * and its order is cancelled.
  *
- * @param amountMinor undefined refunds all that is left
+ * @param wanted what to give back; all that is left if it names nothing
  * @param options.byHand only records that the operator has returned the money, and asks no gateway
  * @throws AppError as checkRefund; DEPENDENCY_UNAVAILABLE when the gateway cannot be reached (nothing is stored) or did
  *   not confirm (the reconciler repeats the request); CONFLICT when the gateway refuses, and without `byHand` for a
@@ -35,14 +37,14 @@ import type { UncountedPayment } from './unexpected-payment.ts'
 export async function refundOrder(
   shop: ShopContext,
   orderId: number,
-  amountMinor: number | undefined,
+  wanted: WantedRefund,
   by: string,
   { byHand = false }: { byHand?: boolean } = {}
 ): Promise<OrderRow> {
   const uncounted = byHand ? undefined : await findUncountedPayment(shop, orderId)
-  if (uncounted?.wrong !== undefined) return returnPayment(shop, uncounted, amountMinor, by)
+  if (uncounted?.wrong !== undefined) return returnPayment(shop, uncounted, wanted, by)
   if (uncounted !== undefined) await acceptPayment(shop, uncounted, by)
-  const asked = await runUnitOfWork(shop, by, (unit) => askRefund(shop, unit, orderId, { amountMinor, byHand }))
+  const asked = await runUnitOfWork(shop, by, (unit) => askRefund(shop, unit, orderId, { ...wanted, byHand }))
   if (asked !== null) await requestRefund(shop, asked, true)
   return getOrder(shop.db, orderId)
 }
@@ -57,17 +59,17 @@ export type RefundPlan = { amountMinor: number; currency: string; way: 'gateway'
 export async function planRefund(
   shop: ShopContext,
   orderId: number,
-  amountMinor: number | undefined,
+  wanted: WantedRefund,
   { byHand = false }: { byHand?: boolean } = {}
 ): Promise<RefundPlan> {
   const uncounted = byHand ? undefined : await findUncountedPayment(shop, orderId)
   if (uncounted !== undefined) {
     const { amountMinor: paidMinor, currency } = uncounted.state
-    const returnsAll = uncounted.wrong !== undefined || amountMinor === undefined
-    return { amountMinor: returnsAll ? paidMinor : amountMinor, currency, way: 'gateway' }
+    const { amountMinor = paidMinor } = uncounted.wrong === undefined ? wanted : {}
+    return { amountMinor, currency, way: 'gateway' }
   }
-  const { wantedMinor, paid, currency } = checkRequest(shop, shop.db, orderId, { amountMinor, byHand })
-  return { amountMinor: wantedMinor, currency, way: paid === undefined || byHand ? 'by_hand' : 'gateway' }
+  const { refund, paid, currency } = checkRequest(shop, shop.db, orderId, { ...wanted, byHand })
+  return { amountMinor: refund.amountMinor, currency, way: paid === undefined || byHand ? 'by_hand' : 'gateway' }
 }
 
 /** Whether a refund of the order is requested and not finished. */
@@ -75,42 +77,50 @@ export function isRefundOpen(db: Db, orderId: number): boolean {
   return requestedMinor(db, orderId) > 0
 }
 
-type Wanted = { amountMinor: number | undefined; byHand: boolean }
+type Wanted = WantedRefund & { byHand: boolean }
 
 /** The amount of a refund and the card payment that it returns, if there is one. @throws AppError as refundOrder */
-function checkRequest(shop: ShopContext, db: Db, orderId: number, { amountMinor, byHand }: Wanted) {
+function checkRequest(shop: ShopContext, db: Db, orderId: number, { byHand, ...wanted }: Wanted) {
   const order = getOrder(db, orderId)
   const askedMinor = requestedMinor(db, orderId)
   const leftMinor = order.totalMinor - order.refundedMinor - askedMinor
-  const wantedMinor = amountMinor ?? leftMinor
+  const refund = planRefundLines(db, order, wanted, Math.max(0, leftMinor))
+  const { amountMinor: wantedMinor } = refund
   if (askedMinor > 0 && (wantedMinor > leftMinor || leftMinor === 0)) throw unfinished(orderId)
   checkRefund(order, wantedMinor)
   const paid = findPayingAttempt(db, orderId)
   if (!byHand) refuseByHand(shop, db, orderId, paid)
-  return { wantedMinor, paid, currency: order.currency }
+  return { order, refund, paid, currency: order.currency }
 }
 
 /** Stores the requested refund; null for a payment by hand, whose refund is then complete. */
 function askRefund(shop: ShopContext, { tx, by, now }: UnitOfWork, orderId: number, wanted: Wanted): RefundRow | null {
-  const { wantedMinor, paid, currency } = checkRequest(shop, tx, orderId, wanted)
+  const { order, refund, paid, currency } = checkRequest(shop, tx, orderId, wanted)
   if (paid === undefined || wanted.byHand) {
-    recordRefund(tx, orderId, wantedMinor, { by, reason: 'refunded by hand' }, now)
+    const asked = storeOrderRefund(tx, order, refund, now)
+    recordRefund(tx, orderId, refund.amountMinor, causeOf(by, 'refunded by hand', refund), now, asked)
     resolveFailedRefunds({ tx, now }, orderId)
     return null
   }
   // A stored refund will be paid out, so a refund that cannot be requested now is not stored.
   gatewayOf(shop, paid)
   intentOf(paid)
-  return storeRefund({ tx, by, now }, paid, { amountMinor: wantedMinor, currency })
+  const { id: orderRefundId } = storeOrderRefund(tx, order, refund, now)
+  return storeRefund({ tx, by, now }, paid, { amountMinor: refund.amountMinor, currency, orderRefundId })
+}
+
+/** Who refunds, and why: what happened, and what the operator says. */
+function causeOf(by: string, what: string, { reason }: Pick<RefundOfThings, 'reason'>) {
+  return { by, reason: reason === null ? what : `${what}: ${reason}` }
 }
 
 function storeRefund(
   { tx, by, now }: Pick<UnitOfWork, 'tx' | 'by' | 'now'>,
   { orderId, id: attemptId }: AttemptRow,
-  amount: Pick<RefundRow, 'amountMinor' | 'currency'>
+  refund: Pick<RefundRow, 'amountMinor' | 'currency' | 'orderRefundId'>
 ): RefundRow {
   const gatewayKey = `refund-${randomToken()}`
-  const row = { orderId, attemptId, ...amount, gatewayKey, state: 'requested', by, reason: 'refunded' } as const
+  const row = { orderId, attemptId, ...refund, gatewayKey, state: 'requested', by, reason: 'refunded' } as const
   return tx.orm
     .insert(refunds)
     .values({ ...row, createdAt: now, updatedAt: now })
@@ -126,15 +136,16 @@ function storeRefund(
 async function returnPayment(
   shop: ShopContext,
   { attempt, state, wrong }: UncountedPayment,
-  amountMinor: number | undefined,
+  { amountMinor, items, shipping }: WantedRefund,
   by: string
 ): Promise<OrderRow> {
   const { orderId } = attempt
   const paid = formatMoney(state.amountMinor, state.currency)
   if (wrong?.kind === 'foreign')
     throw new AppError('CONFLICT', `${state.objectId} is not a payment of order ${orderId}: ${wrong.reason}.`)
-  if (amountMinor !== undefined && amountMinor !== state.amountMinor) {
-    const why = `The payment of order ${orderId} does not count for it, so all ${paid} go back. Leave out --amount.`
+  const isPart = amountMinor !== undefined && amountMinor !== state.amountMinor
+  if (isPart || items !== undefined || shipping !== undefined) {
+    const why = `The payment of order ${orderId} does not count for it, so all ${paid} go back. Leave out --amount, --item and --shipping.`
     throw new AppError('CONFLICT', why)
   }
   const asked = await runUnitOfWork(shop, by, (unit) => {
@@ -149,7 +160,8 @@ async function returnPayment(
     )
     if (getOrder(tx, orderId).status === 'pending')
       moveOrder(tx, orderId, 'cancelled', { by, reason: `its payment of ${paid} is returned` }, now)
-    return storeRefund(unit, attempt, { amountMinor: state.amountMinor, currency: state.currency })
+    const { amountMinor, currency } = state
+    return storeRefund(unit, attempt, { amountMinor, currency, orderRefundId: null })
   })
   await requestRefund(shop, asked, true)
   if (state.subscription !== null) await endSubscriptionOf(await gatewayOf(shop, attempt).client(), attempt)
@@ -226,6 +238,7 @@ async function refundFailure(shop: ShopContext, row: RefundRow, error: unknown, 
   await runUnitOfWork(shop, 'gateway', (unit) => {
     const { tx, now } = unit
     tx.orm.update(refunds).set({ state: 'failed', updatedAt: now }).where(eq(refunds.id, id)).run()
+    if (row.orderRefundId !== null) setRefundState(tx, row.orderRefundId, 'failed', now)
     if (watched) return
     const amount = formatMoney(amountMinor, currency)
     const refusal = `Stripe refused to refund ${amount} of order ${orderId}: ${message || type}. Refund it in another way.`
@@ -321,8 +334,8 @@ function takeFailure(
   setState(unit, known.id, 'failed', id)
   if (known.state === 'done' && isCounted(unit.tx, attempt)) {
     const cause = { by: unit.by, reason: `refund ${id} failed at the gateway` }
-    reverseRefund(unit.tx, orderId, known.amountMinor, cause, unit.now)
-  }
+    reverseRefund(unit.tx, orderId, known.amountMinor, cause, unit.now, known.orderRefundId)
+  } else if (known.orderRefundId !== null) setRefundState(unit.tx, known.orderRefundId, 'failed', unit.now)
   const amount = formatMoney(known.amountMinor, known.currency)
   const message = `Refund ${id} of ${amount} for order ${orderId} failed: the money is back with the shop. Refund the order again, or pay the buyer in another way.`
   warn(unit, { orderId, kind: 'refund_failed', objectId: id, message })
@@ -368,16 +381,29 @@ function setState({ tx, now }: UnitOfWork, id: number, state: RefundRow['state']
 }
 
 /** A refund of a payment that never counted for the order resolves that payment's warning and leaves the order. */
-function count(unit: UnitOfWork, attempt: AttemptRow, { amountMinor, by, reason }: RefundRow): void {
+function count(unit: UnitOfWork, attempt: AttemptRow, row: RefundRow): void {
+  const { amountMinor, by, reason } = row
   const { tx, now } = unit
-  const { id, totalMinor, refundedMinor } = getOrder(tx, attempt.orderId)
+  const order = getOrder(tx, attempt.orderId)
+  const { id, totalMinor, refundedMinor } = order
   if (!isCounted(tx, attempt)) {
     for (const kind of ['mismatch', 'paid_twice'] as const) resolveWarning(unit, kind, attempt.objectId ?? '')
     return
   }
   const leftMinor = Math.min(amountMinor, totalMinor - refundedMinor)
-  if (leftMinor > 0) recordRefund(tx, id, leftMinor, { by, reason }, now)
+  if (leftMinor > 0) {
+    const asked = row.orderRefundId === null ? undefined : findOrderRefund(tx, row.orderRefundId)
+    const refund = asked?.amountMinor === leftMinor ? asked : nameless(unit, order, row, leftMinor)
+    recordRefund(tx, id, leftMinor, causeOf(by, reason, refund), now, refund)
+  }
   resolveFailedRefunds(unit, id)
+}
+
+/** Stores the refund of an amount that names no lines, such as one made in the gateway's dashboard. */
+function nameless({ tx, now }: UnitOfWork, order: OrderRow, { id }: RefundRow, amountMinor: number): OrderRefundRow {
+  const refund = storeOrderRefund(tx, order, { amountMinor, parts: [], reason: null }, now)
+  tx.orm.update(refunds).set({ orderRefundId: refund.id }).where(eq(refunds.id, id)).run()
+  return refund
 }
 
 /** Whether this payment pays the order, so that its refunds count for the order. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import { deletedWithPerson, notPersonal } from '../../platform/db/personal.ts'
 import { users } from '../accounts/schema.ts'
-import { orders } from '../orders/schema.ts'
+import { orderRefunds, orders } from '../orders/schema.ts'
 
 /**
  * One attempt to pay an order, committed before the gateway is called, with random idempotency keys: order ids can repeat
@@ -97,6 +97,8 @@ export const refunds = sqliteTable(
       .notNull()
       .references(() => orders.id),
     attemptId: integer('attempt_id').references(() => paymentAttempts.id),
+    /** What it gives back; null until it counts for the order, if the shop did not request it. */
+    orderRefundId: integer('order_refund_id').references(() => orderRefunds.id),
     amountMinor: minor('amount_minor').notNull(),
     currency: notPersonal(text('currency').notNull()),
     gatewayKey: notPersonal(text('gateway_key').notNull()),
@@ -109,6 +111,7 @@ export const refunds = sqliteTable(
   },
   (t) => [
     index('refunds_by_order').on(t.orderId, t.id),
+    uniqueIndex('refunds_by_order_refund').on(t.orderRefundId),
     index('refunds_open')
       .on(t.id)
       .where(sql`state = 'requested'`),

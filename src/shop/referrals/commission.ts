@@ -4,21 +4,21 @@ import { percentOf } from '../../platform/money.ts'
 export type CommissionBase = {
   /** The goods after discounts, without shipping and tax. */
   baseMinor: number
-  /** What the buyer paid. */
-  totalMinor: number
-  /** The sum of all refunds so far. */
-  refundedMinor: number
+  /** What the buyer paid for the goods, with tax. */
+  goodsMinor: number
+  /** What the refunds so far have given back of it. */
+  refundedGoodsMinor: number
 }
 
 /**
- * The commission on an order after refunds, in minor units: the rate applied to the goods, less the share of the total
- * that was refunded. Both are rounded half up. The share is computed from the sum of all refunds, so that several refunds
+ * The commission on an order after refunds, in minor units: the rate applied to the goods, less the share of the goods
+ * that was refunded; refunded shipping takes nothing back. Both are rounded half up. The share is computed from the sum of all refunds, so that several refunds
  * reduce the commission exactly as one refund of their sum, and a full refund reduces it to zero.
  */
 export function netCommissionMinor(order: CommissionBase, rateBps: number): number {
   const wholeMinor = percentOf(order.baseMinor, rateBps)
-  if (order.totalMinor === 0) return wholeMinor
-  const total = BigInt(order.totalMinor)
-  const doubledShare = 2n * BigInt(wholeMinor) * BigInt(order.refundedMinor)
+  if (order.goodsMinor === 0) return wholeMinor
+  const total = BigInt(order.goodsMinor)
+  const doubledShare = 2n * BigInt(wholeMinor) * BigInt(Math.min(order.refundedGoodsMinor, order.goodsMinor))
   return wholeMinor - Number((doubledShare + total) / (2n * total))
 }

@@ -32,7 +32,7 @@ export function createReferral(tx: Tx, input: NewReferral, now: number): Referra
   const { affiliate, orderId, visitId, baseMinor, currency, note = null, reject: refusal } = input
   if (baseMinor === 0 || affiliate.status !== 'active') return undefined
   const rateBps = currentRateBps(tx, affiliate)
-  const amountMinor = netCommissionMinor({ baseMinor, totalMinor: baseMinor, refundedMinor: 0 }, rateBps)
+  const amountMinor = netCommissionMinor({ baseMinor, goodsMinor: baseMinor, refundedGoodsMinor: 0 }, rateBps)
   const row = { affiliateId: affiliate.id, orderId, visitId, rateBps, amountMinor, currency, note }
   const referral = tx.orm
     .insert(referrals)
@@ -120,10 +120,10 @@ export function reopenReferral(tx: Tx, orderId: number, now: number): void {
 }
 
 /**
- * Reduces the commission after a partial refund by the refunded share. The status does not change. The ledger takes back
+ * Reduces the commission after a partial refund by the refunded share of the goods. The status does not change. The ledger takes back
  * what was earned; for a referral that is already paid out this is a debt for the next payout.
  *
- * @param order.refundedMinor the sum of all refunds so far, including this one
+ * @param order.refundedGoodsMinor what all refunds so far returned of the goods, including this one
  */
 export function reduceCommission(tx: Tx, orderId: number, order: CommissionBase, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
@@ -140,7 +140,7 @@ export function reduceCommission(tx: Tx, orderId: number, order: CommissionBase,
  * Restores the commission after a recorded refund has failed. A referral that was rejected because of the refund is
  * pending or accepted again; a referral that was rejected for another reason stays rejected.
  *
- * @param order.refundedMinor the sum of the refunds that remain
+ * @param order.refundedGoodsMinor what the refunds that remain returned of the goods
  */
 export function restoreCommission(tx: Tx, orderId: number, order: CommissionBase, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
@@ -163,7 +163,7 @@ export function restoreCommission(tx: Tx, orderId: number, order: CommissionBase
 export function repriceReferral(tx: Tx, orderId: number, baseMinor: number, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
   if (referral?.status !== 'pending') return
-  const amountMinor = netCommissionMinor({ baseMinor, totalMinor: baseMinor, refundedMinor: 0 }, referral.rateBps)
+  const amountMinor = netCommissionMinor({ baseMinor, goodsMinor: baseMinor, refundedGoodsMinor: 0 }, referral.rateBps)
   const repriced = storeReferral(tx, referral, { amountMinor }, now)
   if (baseMinor === 0) reject(tx, repriced, 'nothing_to_pay', now)
 }

@@ -8,6 +8,7 @@ import { time } from '../../platform/public-fields.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { isShipped } from '../catalog/product-types.ts'
 import { itemsOf, ofPerson } from '../orders/find.ts'
+import { returnedUnits } from '../orders/refund-lines.ts'
 import { orders } from '../orders/schema.ts'
 import { shipmentItems, shipments } from './schema.ts'
 
@@ -42,15 +43,16 @@ function shippedBy(db: Db, which: { orderId: number } | { shipmentId: number }):
   return new Map(rows.map(({ itemId, quantity }) => [itemId, quantity ?? 0]))
 }
 
-/** Every line of an order with the quantity that is still to be shipped: 0 for a line that is not shipped at all. */
+/** Every line of an order with the quantity that is still to be shipped: not what was shipped or refunded. */
 export function progressOf(db: Db, orderId: number): LineProgress[] {
   const shipped = shippedBy(db, { orderId })
+  const returned = returnedUnits(db, orderId)
   return itemsOf(db, orderId).map(({ id: itemId, name, type, quantity }, index) => ({
     line: index + 1,
     itemId,
     name,
     isShippable: isShipped(type),
-    left: isShipped(type) ? quantity - (shipped.get(itemId) ?? 0) : 0
+    left: isShipped(type) ? Math.max(0, quantity - (shipped.get(itemId) ?? 0) - (returned.get(itemId) ?? 0)) : 0
   }))
 }
 

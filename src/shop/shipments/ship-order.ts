@@ -3,6 +3,7 @@ import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { recordMove, moveOrder } from '../orders/transition.ts'
 import { getOrder } from '../orders/find.ts'
+import { handOver } from '../orders/holds.ts'
 import { mailBuyer } from '../orders/order-mails.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { emit } from '../webhooks/emit.ts'
@@ -84,8 +85,10 @@ function store(
     .values({ orderId, carrier, tracking, url: link, by, shippedAt: now })
     .returning({ id: shipments.id })
     .get()
-  for (const { itemId: orderItemId, quantity } of packed)
+  for (const { itemId: orderItemId, quantity } of packed) {
     tx.orm.insert(shipmentItems).values({ shipmentId, orderItemId, quantity }).run()
+    handOver(tx, orderItemId, quantity)
+  }
   return shipmentId
 }
 

@@ -36,6 +36,8 @@ export type OrderTax = {
   goodsMinor: number
   /** A line for each rate. */
   lines: readonly TaxLine[]
+  /** For each line of the sale, the index of its tax in `lines`; null for a line without tax. */
+  rowOf: readonly (number | null)[]
 }
 
 const rates = statement((orm) =>
@@ -162,12 +164,12 @@ type Carried = { lines: readonly TaxedLine[]; shippingMinor: number }
  */
 export function taxOf(terms: TaxTerms, carried: Carried, currency: string): OrderTax {
   const stepMinor = chargeStepMinor(currency)
-  return toOrderTax(terms, taxesOf(taxablesOf(terms, carried), { included: terms.included, stepMinor }))
+  return toOrderTax(terms, carried, taxesOf(taxablesOf(terms, carried), { included: terms.included, stepMinor }))
 }
 
 /** The tax in what a buyer paid for lines and their shipping, which can be another amount than their total. */
 export function taxInPaid(terms: TaxTerms, carried: Carried, paidMinor: number): OrderTax {
-  return toOrderTax(terms, taxesInPaid(paidMinor, taxablesOf(terms, carried), terms))
+  return toOrderTax(terms, carried, taxesInPaid(paidMinor, taxablesOf(terms, carried), terms))
 }
 
 /** The price of shipping without the taxes that it includes. */
@@ -192,7 +194,10 @@ function taxablesOf({ rateOf }: TaxTerms, { lines, shippingMinor }: Carried): Ta
 }
 
 /** Each line's share of the shipping: by price, or by price before discounts if discounts take off everything. */
-function shippingShares(lines: readonly TaxedLine[], shippingMinor: number): number[] {
+export function shippingShares(
+  lines: readonly Pick<TaxedLine, 'type' | 'totalMinor' | 'discountMinor'>[],
+  shippingMinor: number
+): number[] {
   if (shippingMinor === 0) return lines.map(() => 0)
   const shipped = lines.map((line) => (isShipped(line.type) ? line : { totalMinor: 0, discountMinor: 0 }))
   const prices = shipped.map(({ totalMinor }) => totalMinor)
@@ -203,9 +208,14 @@ function shippingShares(lines: readonly TaxedLine[], shippingMinor: number): num
   )
 }
 
-function toOrderTax({ included }: TaxTerms, { lines, goodsMinor }: Taxes): OrderTax {
+function toOrderTax({ included, rateOf }: TaxTerms, sold: Carried, { lines, goodsMinor }: Taxes): OrderTax {
   const amountMinor = lines.reduce((sum, line) => sum + line.amountMinor, 0)
-  return { included, amountMinor, goodsMinor, lines }
+  const rowOf = sold.lines.map((line) => {
+    const rate = rateOf(line)
+    const row = rate === null ? -1 : lines.findIndex((tax) => rateKey(tax) === rateKey(rate))
+    return row === -1 ? null : row
+  })
+  return { included, amountMinor, goodsMinor, lines, rowOf }
 }
 
 /** A tax rate and the place whose rate it is. Rates are exact: 8.875 % is 88 750 millionths. */
@@ -271,13 +281,17 @@ export function shareEvenly(amountMinor: number, weights: readonly number[]): nu
   return shareMinor(amountMinor, weights.some((weight) => weight > 0) ? weights : weights.map(() => 1))
 }
 
+function rateKey({ country, region, name, rateMillionths }: TaxRate): string {
+  return JSON.stringify([country, region, name, rateMillionths])
+}
+
 type Group = Taxable & { rate: TaxRate | null }
 
 /** The sums of each rate, in the order of the amounts. */
 function byRate(taxables: readonly Taxable[]): Group[] {
   const groups = new Map<string, Group>()
   for (const { rate, goodsMinor, shippingMinor } of taxables) {
-    const key = rate === null ? '' : JSON.stringify([rate.country, rate.region, rate.name, rate.rateMillionths])
+    const key = rate === null ? '' : rateKey(rate)
     const { goodsMinor: goods, shippingMinor: shipping } = groups.get(key) ?? { goodsMinor: 0, shippingMinor: 0 }
     groups.set(key, { rate, goodsMinor: goods + goodsMinor, shippingMinor: shipping + shippingMinor })
   }

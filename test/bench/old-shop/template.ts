@@ -144,7 +144,7 @@ class Story {
   private async shipAndRefund(): Promise<void> {
     for (const [index, orderId] of this.goods.entries()) {
       this.pass(hourMs)
-      if (index % 5 === 0) await refundOrder(this.app, orderId, index % 2 === 0 ? undefined : 500, 'operator')
+      if (index % 5 === 0) await refundOrder(this.app, orderId, index % 2 === 0 ? {} : { amountMinor: 500 }, 'operator')
       else if (index % 5 < 4)
         shipOrder(
           this.app.db,

@@ -57,7 +57,9 @@ test('a partial refund leaves the order where it is and takes back its share of 
   expect(refund(db, order.id, 1000)).toMatchObject({ status: 'processing', refundedMinor: 1000, updatedAt: noon + 2 })
   expect(stockOf(db, productId)).toBe(3)
   expect(referralOf(db, order.id)).toMatchObject({ status: 'unpaid', amountMinor: 150 })
-  expect(refundEvents(db)).toEqual([{ orderId: order.id, amountMinor: 1000, currency: 'EUR', full: false }])
+  expect(refundEvents(db)).toEqual([
+    { orderId: order.id, amountMinor: 1000, currency: 'EUR', full: false, lines: [], shippingMinor: 0 }
+  ])
   expect(mailsOf(db).at(-1)).toEqual({
     template: 'order_refunded',
     recipient: 'guest@shop.example',
@@ -72,8 +74,8 @@ test('the last part moves the order to refunded with all consequences, and repor
   expect(stockOf(db, productId)).toBe(5)
   expect(referralOf(db, order.id)?.status).toBe('rejected')
   expect(refundEvents(db)).toEqual([
-    { orderId: order.id, amountMinor: 1000, currency: 'EUR', full: false },
-    { orderId: order.id, amountMinor: 1500, currency: 'EUR', full: true }
+    { orderId: order.id, amountMinor: 1000, currency: 'EUR', full: false, lines: [], shippingMinor: 0 },
+    { orderId: order.id, amountMinor: 1500, currency: 'EUR', full: true, lines: [], shippingMinor: 0 }
   ])
   expect(codeOf(() => refund(db, order.id, 1))).toBe('TRANSITION_REFUSED')
 })
@@ -100,5 +102,7 @@ test('an order that was cancelled after it was paid gets its money back and stay
   const { db, order } = paidOrder()
   move(db, order.id, 'cancelled')
   expect(refund(db, order.id, 2500)).toMatchObject({ status: 'cancelled', refundedMinor: 2500 })
-  expect(refundEvents(db)).toEqual([{ orderId: order.id, amountMinor: 2500, currency: 'EUR', full: true }])
+  expect(refundEvents(db)).toEqual([
+    { orderId: order.id, amountMinor: 2500, currency: 'EUR', full: true, lines: [], shippingMinor: 0 }
+  ])
 })

@@ -51,6 +51,7 @@ describe('a refund of the gateway', () => {
         id: 1,
         orderId,
         attemptId: attempt.id,
+        orderRefundId: 1,
         amountMinor: 400,
         currency: 'EUR',
         gatewayKey: 're_1',

@@ -37,7 +37,7 @@ describe('a payment of a cancelled order', () => {
     const id = await payLate('last')
     expect(till.order(id).status).toBe('processing')
     expect(till.stockOf('last')).toBe(0)
-    await refundOrder(till.shop.app, id, undefined, 'operator')
+    await refundOrder(till.shop.app, id, {}, 'operator')
     expect(till.stockOf('last')).toBe(1)
   })
 
@@ -46,7 +46,7 @@ describe('a payment of a cancelled order', () => {
     const id = await payLate('last', other)
     expect(till.order(id)).toMatchObject({ status: 'on-hold', paidAt: till.clock.now() })
     expect(warnings()).toContainEqual({ kind: 'late_payment', orderId: id })
-    await refundOrder(till.shop.app, id, undefined, 'operator')
+    await refundOrder(till.shop.app, id, {}, 'operator')
     expect(till.order(id).status).toBe('refunded')
     expect(warnings()).not.toContainEqual({ kind: 'late_payment', orderId: id })
   })
@@ -142,7 +142,7 @@ describe('an order that is paid twice', () => {
 
   it('is refunded with the payment that counts', async () => {
     const { id, sessionId } = await payTwice()
-    await refundOrder(till.shop.app, id, undefined, 'operator')
+    await refundOrder(till.shop.app, id, {}, 'operator')
     expect(till.order(id).status).toBe('refunded')
     const { payment_intent: intent } = await till.stripe.checkout.sessions.retrieve(sessionId)
     expect(till.sandbox.ledger().refunds.at(-1)).toMatchObject({ payment_intent: intent, amount: 1250 })

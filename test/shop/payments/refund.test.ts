@@ -11,7 +11,7 @@ import { openQuietTill } from './till.ts'
 
 const till = await openQuietTill()
 
-const refund = (id: number, amountMinor?: number) => refundOrder(till.shop.app, id, amountMinor, 'operator')
+const refund = (id: number, amountMinor?: number) => refundOrder(till.shop.app, id, { amountMinor }, 'operator')
 const rowsOf = (id: number): RefundRow[] =>
   till.shop.app.db.orm.select().from(refunds).where(eq(refunds.orderId, id)).all()
 const refundsAt = (id: number) =>
@@ -47,6 +47,7 @@ describe('a refund', () => {
         id: expect.any(Number),
         orderId: id,
         attemptId: till.attempt(id).id,
+        orderRefundId: 1,
         amountMinor: 600,
         currency: 'EUR',
         gatewayKey: made?.metadata?.shopstead_refund,
@@ -167,7 +168,7 @@ describe('a refund without an answer from the gateway', () => {
       { ...app, cards: null, config: keyed }
     ]
     for (const shop of shops)
-      await expect(refundOrder(shop, id, 600, 'operator')).rejects.toMatchObject({
+      await expect(refundOrder(shop, id, { amountMinor: 600 }, 'operator')).rejects.toMatchObject({
         code: 'DEPENDENCY_UNAVAILABLE',
         message: expect.stringMatching(/SHOPSTEAD_PAYMENTS=sandbox\.$/)
       })
@@ -187,10 +188,10 @@ describe('a refund without an answer from the gateway', () => {
   it('is recorded by hand for a card payment only on request, in a shop without cards and without a key', async () => {
     const id = await buy()
     const left = { ...till.shop.app, cards: null }
-    await expect(refundOrder(left, id, undefined, 'operator')).rejects.toMatchObject({ code: 'CONFLICT' })
+    await expect(refundOrder(left, id, {}, 'operator')).rejects.toMatchObject({ code: 'CONFLICT' })
     expect(till.order(id)).toMatchObject({ status: 'processing', refundedMinor: 0 })
     const byHand = { byHand: true }
-    expect(await refundOrder(left, id, undefined, 'operator', byHand)).toMatchObject({ status: 'refunded' })
+    expect(await refundOrder(left, id, {}, 'operator', byHand)).toMatchObject({ status: 'refunded' })
     expect(historyOf(till.shop.app.db, id).at(-1)).toMatchObject({ by: 'operator', reason: 'refunded by hand' })
     expect([rowsOf(id), refundsAt(id)]).toEqual([[], []])
   })

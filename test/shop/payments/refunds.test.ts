@@ -19,7 +19,7 @@ async function buy(paymentToken = 'pm_card_visa', quantity = 2): Promise<{ id: n
   return { id, intent: till.attempt(id).objectId ?? '' }
 }
 
-const refund = (id: number, amountMinor?: number) => refundOrder(till.shop.app, id, amountMinor, 'operator')
+const refund = (id: number, amountMinor?: number) => refundOrder(till.shop.app, id, { amountMinor }, 'operator')
 const refundsAt = (intent: string) =>
   till.sandbox
     .ledger()

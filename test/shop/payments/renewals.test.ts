@@ -143,7 +143,7 @@ describe('a refund of a renewal', () => {
     const { orderId, subscription } = await subscribe()
     await renew(subscription)
     const [renewal] = renewalsOf(orderId)
-    await refundOrder(app, renewal?.id ?? 0, undefined, 'operator')
+    await refundOrder(app, renewal?.id ?? 0, {}, 'operator')
     expect(till.order(renewal?.id ?? 0).status).toBe('refunded')
     expect(till.order(orderId).status).toBe('completed')
     expect(benefitOf(orderId)?.currentPeriodEnd).toBeLessThanOrEqual(till.clock.now())
@@ -184,7 +184,7 @@ describe('a refund of the first order', () => {
     const { orderId, subscription } = await subscribe()
     await renew(subscription)
     const paidUntil = benefitOf(orderId)?.currentPeriodEnd
-    await refundOrder(app, orderId, undefined, 'operator')
+    await refundOrder(app, orderId, {}, 'operator')
     expect(till.order(orderId)).toMatchObject({ status: 'refunded', refundedMinor: 800 })
     expect(benefitOf(orderId)).toMatchObject({ cancelledAt: null, currentPeriodEnd: paidUntil })
     await till.settle()

@@ -106,7 +106,7 @@ describe('a subscription that Stripe renews', () => {
 describe('a subscription that has ended in the shop', () => {
   it('is not charged again after a refund', async () => {
     const { id, subscription } = await subscribe()
-    await refundOrder(till.shop.app, id, undefined, 'operator')
+    await refundOrder(till.shop.app, id, {}, 'operator')
     expect(till.sandbox.ledger().refunds.at(-1)).toMatchObject({ amount: 800 })
     await till.deliver()
     expect(till.order(id).status).toBe('refunded')
@@ -116,7 +116,7 @@ describe('a subscription that has ended in the shop', () => {
 
   it("is not charged again after the refund of a guest's order", async () => {
     const { id, subscription } = await subscribe('club', till.shop.visitor())
-    await refundOrder(till.shop.app, id, undefined, 'operator')
+    await refundOrder(till.shop.app, id, {}, 'operator')
     await till.deliver()
     await till.settle()
     expect(await statusAt(subscription)).toBe('canceled')
@@ -125,7 +125,7 @@ describe('a subscription that has ended in the shop', () => {
   it('is ended by the reconciler when the webhooks of the refund were lost', async () => {
     const { id, subscription } = await subscribe()
     till.loseWebhooks()
-    await refundOrder(till.shop.app, id, undefined, 'operator')
+    await refundOrder(till.shop.app, id, {}, 'operator')
     expect(await statusAt(subscription)).toBe('active')
     await till.settle()
     expect(await statusAt(subscription)).toBe('canceled')

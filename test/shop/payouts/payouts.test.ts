@@ -162,7 +162,7 @@ describe('a payout run', () => {
     payAfterHold(shop)
     rejectManually(shop, 1)
     write(shop.db, (tx) =>
-      reduceCommission(tx, 1, { baseMinor: 10_000, refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now())
+      reduceCommission(tx, 1, { baseMinor: 10_000, refundedGoodsMinor: 5_000, goodsMinor: 10_000 }, shop.clock.now())
     )
     expect(acceptManually(shop, 1)).toMatchObject({ status: 'paid', amountMinor: 500 })
     expect(sums(shop)).toEqual([[id, 0, -500, 0, -500]])
@@ -174,7 +174,9 @@ describe('a payout run and its amounts', () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
-    write(shop.db, (tx) => reduceCommission(tx, 1, { baseMinor: 10_000, refundedMinor: 2_500, totalMinor: 10_000 }, 0))
+    write(shop.db, (tx) =>
+      reduceCommission(tx, 1, { baseMinor: 10_000, refundedGoodsMinor: 2_500, goodsMinor: 10_000 }, 0)
+    )
     expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([750])
   })
 
@@ -284,7 +286,7 @@ describe('a payout run and its amounts', () => {
     earn(shop, id, 1)
     payAfterHold(shop)
     write(shop.db, (tx) =>
-      reduceCommission(tx, 1, { baseMinor: 10_000, refundedMinor: 5_000, totalMinor: 10_000 }, shop.clock.now())
+      reduceCommission(tx, 1, { baseMinor: 10_000, refundedGoodsMinor: 5_000, goodsMinor: 10_000 }, shop.clock.now())
     )
     earn(shop, id, 2)
     setOrder(shop, 2, 'on-hold')

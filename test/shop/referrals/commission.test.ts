@@ -18,20 +18,22 @@ describe('a commission', () => {
     [20, 10, 1],
     [10, 5, 0],
     [0, 0, 0]
-  ])('on %i with %i refunded is %i at ten percent', (totalMinor, refundedMinor, left) => {
-    expect(netCommissionMinor({ baseMinor: totalMinor, totalMinor, refundedMinor }, 1_000)).toBe(left)
+  ])('on %i with %i refunded is %i at ten percent', (goodsMinor, refundedGoodsMinor, left) => {
+    expect(netCommissionMinor({ baseMinor: goodsMinor, goodsMinor, refundedGoodsMinor }, 1_000)).toBe(left)
   })
 
-  it('counts the goods only: a refund reduces it by the refunded share of everything that was paid', () => {
-    const paid = { baseMinor: 10_000, totalMinor: 12_500 }
-    expect(netCommissionMinor({ ...paid, refundedMinor: 0 }, 1_000)).toBe(1_000)
-    expect(netCommissionMinor({ ...paid, refundedMinor: 2_500 }, 1_000)).toBe(800)
-    expect(netCommissionMinor({ ...paid, refundedMinor: 12_500 }, 1_000)).toBe(0)
+  it('counts the goods only: a refund reduces it by the share of the goods that was refunded', () => {
+    const paid = { baseMinor: 10_000, goodsMinor: 12_500 }
+    expect(netCommissionMinor({ ...paid, refundedGoodsMinor: 0 }, 1_000)).toBe(1_000)
+    expect(netCommissionMinor({ ...paid, refundedGoodsMinor: 2_500 }, 1_000)).toBe(800)
+    expect(netCommissionMinor({ ...paid, refundedGoodsMinor: 12_500 }, 1_000)).toBe(0)
   })
 
   it('is exact for amounts that a double cannot represent', () => {
-    const totalMinor = Number.MAX_SAFE_INTEGER
-    expect(netCommissionMinor({ baseMinor: totalMinor, totalMinor, refundedMinor: totalMinor - 2 }, 10_000)).toBe(2)
+    const goodsMinor = Number.MAX_SAFE_INTEGER
+    expect(netCommissionMinor({ baseMinor: goodsMinor, goodsMinor, refundedGoodsMinor: goodsMinor - 2 }, 10_000)).toBe(
+      2
+    )
   })
 
   it("has the affiliate's own rate, also zero, else the shop's", () => {

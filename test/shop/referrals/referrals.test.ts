@@ -27,9 +27,9 @@ const reject =
   (tx, orderId, now) =>
     rejectReferral(tx, orderId, reason, now)
 const refund =
-  (refundedMinor: number, totalMinor = 10_000): Step =>
+  (refundedGoodsMinor: number, goodsMinor = 10_000): Step =>
   (tx, orderId, now) =>
-    reduceCommission(tx, orderId, { baseMinor: totalMinor, refundedMinor, totalMinor }, now)
+    reduceCommission(tx, orderId, { baseMinor: goodsMinor, refundedGoodsMinor, goodsMinor }, now)
 
 function take(shop: TestShop, orderId: number, ...steps: Step[]): void {
   for (const step of steps) write(shop.db, (tx) => step(tx, orderId, shop.clock.now()))
@@ -306,8 +306,8 @@ describe('the ledger', () => {
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 }),
         ({ totalMinor, rateBps }, parts) => {
           const refunds = [...parts.map((part) => Math.floor(part * totalMinor)).sort((a, b) => a - b), totalMinor]
-          const left = refunds.map((refundedMinor) =>
-            netCommissionMinor({ baseMinor: totalMinor, totalMinor, refundedMinor }, rateBps)
+          const left = refunds.map((refundedGoodsMinor) =>
+            netCommissionMinor({ baseMinor: totalMinor, goodsMinor: totalMinor, refundedGoodsMinor }, rateBps)
           )
           const whole = percentOf(totalMinor, rateBps)
           for (const [index, net] of left.entries()) {

@@ -579,6 +579,7 @@ CREATE TABLE `order_items` (
 	`tax_class` text DEFAULT 'standard' NOT NULL,
 	`weight_grams` integer,
 	`grants` text NOT NULL,
+	`tax_row` integer,
 	`stock_taken` integer NOT NULL,
 	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`product_id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE no action,
@@ -593,6 +594,21 @@ CREATE TABLE `order_items` (
 --> statement-breakpoint
 CREATE INDEX `order_items_by_order` ON `order_items` (`order_id`,`id`,`product_id`,`variation_id`,`quantity`,`total_minor`);--> statement-breakpoint
 CREATE INDEX `order_items_by_product` ON `order_items` (`product_id`);--> statement-breakpoint
+CREATE TABLE `order_refunds` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`order_id` integer NOT NULL,
+	`amount_minor` integer NOT NULL,
+	`goods_minor` integer NOT NULL,
+	`reason` text,
+	`state` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`done_at` integer,
+	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "order_refunds_state" CHECK("order_refunds"."state" IN ('requested', 'done', 'failed')),
+	CONSTRAINT "order_refunds_goods" CHECK("order_refunds"."goods_minor" BETWEEN 0 AND "order_refunds"."amount_minor")
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `order_refunds_by_order` ON `order_refunds` (`order_id`,`id`);--> statement-breakpoint
 CREATE TABLE `order_taxes` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`order_id` integer NOT NULL,
@@ -665,6 +681,24 @@ CREATE INDEX `orders_by_time` ON `orders` (`created_at`,`id`);--> statement-brea
 CREATE INDEX `orders_unpaid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL);--> statement-breakpoint
 CREATE INDEX `orders_paid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NOT NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL);--> statement-breakpoint
 CREATE INDEX `orders_held` ON `orders` (`hold_ends_at`) WHERE status = 'pending';--> statement-breakpoint
+CREATE TABLE `refund_lines` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`refund_id` integer NOT NULL,
+	`order_item_id` integer,
+	`tax_row` integer,
+	`quantity` integer NOT NULL,
+	`amount_minor` integer NOT NULL,
+	`tax_minor` integer NOT NULL,
+	`restock` integer,
+	`released` integer DEFAULT 0 NOT NULL,
+	FOREIGN KEY (`refund_id`) REFERENCES `order_refunds`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`order_item_id`) REFERENCES `order_items`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "refund_lines_quantity" CHECK("refund_lines"."quantity" >= 0),
+	CONSTRAINT "refund_lines_amount" CHECK("refund_lines"."amount_minor" >= 0),
+	CONSTRAINT "refund_lines_tax" CHECK("refund_lines"."tax_minor" BETWEEN 0 AND "refund_lines"."amount_minor")
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `refund_lines_by_refund` ON `refund_lines` (`refund_id`,`id`);--> statement-breakpoint
 CREATE TABLE `gateway_customers` (
 	`user_id` integer NOT NULL,
 	`gateway` text NOT NULL,
@@ -732,6 +766,7 @@ CREATE TABLE `refunds` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`order_id` integer NOT NULL,
 	`attempt_id` integer,
+	`order_refund_id` integer,
 	`amount_minor` integer NOT NULL,
 	`currency` text NOT NULL,
 	`gateway_key` text NOT NULL,
@@ -743,11 +778,13 @@ CREATE TABLE `refunds` (
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`attempt_id`) REFERENCES `payment_attempts`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`order_refund_id`) REFERENCES `order_refunds`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "refunds_state" CHECK("refunds"."state" IN ('requested', 'done', 'failed')),
 	CONSTRAINT "refunds_amount" CHECK("refunds"."amount_minor" > 0)
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `refunds_by_order` ON `refunds` (`order_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `refunds_by_order_refund` ON `refunds` (`order_refund_id`);--> statement-breakpoint
 CREATE INDEX `refunds_open` ON `refunds` (`id`) WHERE state = 'requested';--> statement-breakpoint
 CREATE UNIQUE INDEX `refunds_gateway_refund` ON `refunds` (`gateway_refund_id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `refunds_gateway_key` ON `refunds` (`gateway_key`);--> statement-breakpoint

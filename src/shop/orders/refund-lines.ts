@@ -1,0 +1,305 @@
+import { asc, desc, eq, sql } from 'drizzle-orm'
+import { validationFailed } from '../../errors.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { toIsoOrNull } from '../../platform/iso-time.ts'
+import { formatMoney, shareMinor, toMajor } from '../../platform/money.ts'
+import type { CommissionBase } from '../referrals/commission.ts'
+import { shareEvenly, shippingShares } from '../tax/terms.ts'
+import { itemsOf } from './find.ts'
+import type { OrderItemRow, OrderRow } from './find.ts'
+import { orderRefunds, refundLines } from './schema.ts'
+import type { RefundView } from './shapes.ts'
+import { netGoodsMinor, taxesOfOrder } from './totals.ts'
+
+export type OrderRefundRow = typeof orderRefunds.$inferSelect
+export type RefundLineRow = typeof refundLines.$inferSelect
+
+/** A quantity of a line of the order, by the line's number from 1. */
+export type LineQuantity = { line: number; quantity: number }
+
+/** What an operator gives back. Without items, shipping and amount it is the rest of the order. */
+export type WantedRefund = {
+  items?: readonly LineQuantity[] | undefined
+  /** Minor units with tax, or `all` that is left. */
+  shipping?: number | 'all' | undefined
+  /** Minor units: less than the items cost, or an amount for no item. */
+  amountMinor?: number | undefined
+  /** What goes back to the stock; by default what was never shipped. */
+  restock?: readonly LineQuantity[] | 'none' | undefined
+  reason?: string | undefined
+}
+
+/** A part of an order's total: a line item, or the shipping at one tax rate. Amounts in minor units, with tax. */
+type Part = {
+  item: OrderItemRow | null
+  /** The number of the line in the order, from 1; 0 for shipping. */
+  line: number
+  taxRow: number | null
+  quantity: number
+  amountMinor: number
+  taxMinor: number
+}
+
+type ReturnedPart = Part & { restock: number | null }
+
+/** A refund that fits its order: its amount in minor units, and its lines. */
+export type RefundOfThings = { amountMinor: number; parts: readonly ReturnedPart[]; reason: string | null }
+
+/** The parts of an order, which add up to its total and, for each tax, to that tax. */
+function partsOf(db: Db, order: OrderRow): Part[] {
+  const items = itemsOf(db, order.id)
+  const taxes = taxesOfOrder(db, order.id)
+  const shares = shippingShares(items, order.shippingMinor)
+  const rows = [...taxes.keys(), null]
+  const taxedMinor = taxes.reduce((sum, { baseMinor, amountMinor }) => sum + baseMinor + amountMinor, 0)
+  const found = rows.flatMap((taxRow) => {
+    const { baseMinor, amountMinor: taxMinor } = taxes[taxRow ?? -1] ?? {
+      baseMinor: order.totalMinor - taxedMinor,
+      amountMinor: 0
+    }
+    const goods = items.flatMap((item, index) =>
+      item.taxRow === taxRow
+        ? [{ item, line: index + 1, taxRow, quantity: item.quantity, weight: item.totalMinor }]
+        : []
+    )
+    const shipped = shares.reduce((sum, share, index) => sum + (items[index]?.taxRow === taxRow ? share : 0), 0)
+    const shipping = shipped === 0 ? [] : [{ item: null, line: 0, taxRow, quantity: 0, weight: shipped }]
+    const members = [...goods, ...shipping]
+    const weights = members.map(({ weight }) => weight)
+    const taxOf = shareEvenly(taxMinor, weights)
+    const priceOf = shareEvenly(order.taxIncluded ? baseMinor + taxMinor : baseMinor, weights)
+    return members.map(({ weight: _weight, ...part }, index) => {
+      const tax = taxOf[index] ?? 0
+      return { ...part, taxMinor: tax, amountMinor: (priceOf[index] ?? 0) + (order.taxIncluded ? 0 : tax) }
+    })
+  })
+  return found.toSorted((a, b) => (a.line || Infinity) - (b.line || Infinity))
+}
+
+/** What is left of the parts of an order after its refunds, also those that the gateway has not finished. */
+function partsLeft(db: Db, order: OrderRow): Part[] {
+  const returned = linesOfRefunds(db, order.id)
+  return partsOf(db, order).map((part) => {
+    const before = returned.filter(
+      ({ orderItemId, taxRow }) => orderItemId === (part.item?.id ?? null) && taxRow === part.taxRow
+    )
+    const sum = (of: (line: RefundLineRow) => number): number => before.reduce((total, line) => total + of(line), 0)
+    return {
+      ...part,
+      quantity: part.quantity - sum(({ quantity }) => quantity),
+      amountMinor: part.amountMinor - sum(({ amountMinor }) => amountMinor),
+      taxMinor: part.taxMinor - sum(({ taxMinor }) => taxMinor)
+    }
+  })
+}
+
+/**
+ * The amount and the lines of a wanted refund. An amount without items has no lines: it is returned in proportion to what
+ * is left.
+ *
+ * @param leftMinor what is left of the order's total
+ * @throws AppError VALIDATION_FAILED (`items`, `shipping`, `amount`, `restock`) for more than is left
+ */
+export function planRefundLines(db: Db, order: OrderRow, wanted: WantedRefund, leftMinor: number): RefundOfThings {
+  const left = partsLeft(db, order)
+  const { items, shipping, amountMinor, reason = null } = wanted
+  const isNamed = items !== undefined || shipping !== undefined
+  const chosen = isNamed
+    ? [...chooseItems(left, items ?? []), ...chooseShipping(order, left, shipping)]
+    : amountMinor === undefined
+      ? left
+      : []
+  const sumMinor = chosen.reduce((sum, part) => sum + part.amountMinor, 0)
+  const wantedMinor = amountMinor ?? (isNamed ? sumMinor : leftMinor)
+  if (isNamed) checkAmount(order, wantedMinor, sumMinor)
+  const parts = chosen.length === 0 || wantedMinor > sumMinor ? [] : toAmount(chosen, wantedMinor)
+  return { amountMinor: wantedMinor, parts: withRestock(parts, wanted.restock), reason }
+}
+
+function checkAmount({ currency }: OrderRow, amountMinor: number, sumMinor: number): void {
+  if (Number.isSafeInteger(amountMinor) && amountMinor >= 0 && amountMinor <= sumMinor) return
+  throw validationFailed({ amount: [`Must be at most ${formatMoney(sumMinor, currency)}, what these lines cost.`] })
+}
+
+function chooseItems(left: readonly Part[], items: readonly LineQuantity[]): Part[] {
+  const problems: string[] = []
+  const chosen = items.flatMap(({ line, quantity }, index) => {
+    const part = left.find((each) => each.line === line)
+    if (items.slice(0, index).some((earlier) => earlier.line === line)) problems.push(`Line ${line} is given twice.`)
+    else if (part === undefined || part.item === null) problems.push(`The order has no line ${line}.`)
+    else if (quantity > part.quantity)
+      problems.push(`Of line ${line} (${part.item.name}), ${part.quantity} are left to refund.`)
+    else return takeOf(part, quantity)
+    return []
+  })
+  if (problems.length > 0) throw validationFailed({ items: problems })
+  return chosen
+}
+
+function takeOf(part: Part, quantity: number): Part {
+  if (quantity === part.quantity) return part
+  const amountMinor = shareMinor(part.amountMinor, [quantity, part.quantity - quantity])[0] ?? 0
+  return { ...withAmount(part, amountMinor), quantity }
+}
+
+/** A part at another amount, with the tax in it. */
+function withAmount(part: Part, amountMinor: number): Part {
+  const [, taxMinor = 0] = shareMinor(amountMinor, [part.amountMinor - part.taxMinor, part.taxMinor])
+  return { ...part, amountMinor, taxMinor }
+}
+
+function chooseShipping(order: OrderRow, left: readonly Part[], shipping: WantedRefund['shipping']): Part[] {
+  if (shipping === undefined) return []
+  const parts = left.filter(({ item }) => item === null)
+  const sumMinor = parts.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+  const wantedMinor = shipping === 'all' ? sumMinor : shipping
+  if (wantedMinor === 0 || wantedMinor > sumMinor) {
+    const most = formatMoney(sumMinor, order.currency)
+    throw validationFailed({ shipping: [`Must be above zero and at most ${most}, what is left of the shipping.`] })
+  }
+  return toAmount(parts, wantedMinor)
+}
+
+function toAmount(parts: readonly Part[], amountMinor: number): Part[] {
+  const amounts = parts.map((part) => part.amountMinor)
+  const sumMinor = amounts.reduce((sum, amount) => sum + amount, 0)
+  if (amountMinor === sumMinor) return [...parts].filter(isSomething)
+  const shares = shareMinor(amountMinor, amounts)
+  return parts.map((part, index) => withAmount(part, shares[index] ?? 0)).filter(isSomething)
+}
+
+function isSomething({ quantity, amountMinor }: Part): boolean {
+  return quantity > 0 || amountMinor > 0
+}
+
+function withRestock(parts: readonly Part[], restock: WantedRefund['restock']): ReturnedPart[] {
+  if (restock === undefined || restock === 'none')
+    return parts.map((part) => ({ ...part, restock: restock === 'none' ? 0 : null }))
+  const problems = restock.flatMap(({ line, quantity }, index) => {
+    if (restock.slice(0, index).some((earlier) => earlier.line === line)) return [`Line ${line} is given twice.`]
+    const returned = parts.find((part) => part.item !== null && part.line === line)?.quantity ?? 0
+    return quantity > returned ? [`The refund gives back ${returned} of line ${line}.`] : []
+  })
+  if (problems.length > 0) throw validationFailed({ restock: problems })
+  return parts.map((part) => ({
+    ...part,
+    restock: restock.find(({ line }) => line === part.line)?.quantity ?? 0
+  }))
+}
+
+/** Stores a refund that was requested. `recordRefund` applies it when the money is on its way. */
+export function storeOrderRefund(tx: Tx, order: OrderRow, refund: RefundOfThings, now: number): OrderRefundRow {
+  const { amountMinor, parts, reason } = refund
+  const ofItems = parts.reduce((sum, part) => sum + (part.item === null ? 0 : part.amountMinor), 0)
+  const goodsMinor = parts.length > 0 ? ofItems : goodsShare(tx, order, amountMinor)
+  const row = tx.orm
+    .insert(orderRefunds)
+    .values({ orderId: order.id, amountMinor, goodsMinor, reason, state: 'requested', createdAt: now })
+    .returning()
+    .get()
+  for (const { item, taxRow, quantity, amountMinor, taxMinor, restock } of parts)
+    tx.orm
+      .insert(refundLines)
+      .values({ refundId: row.id, orderItemId: item?.id ?? null, taxRow, quantity, amountMinor, taxMinor, restock })
+      .run()
+  return row
+}
+
+/** The goods in an amount that names no lines: in proportion to what is left of goods and shipping. */
+function goodsShare(db: Db, order: OrderRow, amountMinor: number): number {
+  const { goodsMinor, refundedGoodsMinor } = commissionBaseOf(db, order)
+  const goodsLeft = Math.max(0, goodsMinor - refundedGoodsMinor)
+  const left = order.totalMinor - order.refundedMinor
+  if (goodsLeft >= left) return amountMinor
+  return shareMinor(amountMinor, [goodsLeft, left - goodsLeft])[0] ?? 0
+}
+
+/** What the commission of an order is computed from. */
+export function commissionBaseOf(db: Db, order: OrderRow): CommissionBase {
+  const goods = partsOf(db, order).filter(({ item }) => item !== null)
+  const done = refundsOfOrder(db, order.id).filter(({ state }) => state === 'done')
+  return {
+    baseMinor: netGoodsMinor(order),
+    goodsMinor: goods.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
+    refundedGoodsMinor: done.reduce((sum, { goodsMinor }) => sum + goodsMinor, 0)
+  }
+}
+
+/** The refunds of an order, oldest first, also those that are not finished or failed. */
+export function refundsOfOrder(db: Db, orderId: number): OrderRefundRow[] {
+  return db.orm.select().from(orderRefunds).where(eq(orderRefunds.orderId, orderId)).orderBy(asc(orderRefunds.id)).all()
+}
+
+/** The refund with an id. */
+export function findOrderRefund(db: Db, id: number): OrderRefundRow | undefined {
+  return db.orm.select().from(orderRefunds).where(eq(orderRefunds.id, id)).get()
+}
+
+/** The refund of an order that was finished last. */
+export function lastRefundOf(db: Db, orderId: number): OrderRefundRow | undefined {
+  return db.orm
+    .select()
+    .from(orderRefunds)
+    .where(eq(orderRefunds.orderId, orderId))
+    .orderBy(desc(orderRefunds.doneAt), desc(orderRefunds.id))
+    .limit(1)
+    .get()
+}
+
+/** The lines of a refund; none for one of an amount. */
+export function linesOfRefund(db: Db, refundId: number): RefundLineRow[] {
+  return db.orm.select().from(refundLines).where(eq(refundLines.refundId, refundId)).orderBy(asc(refundLines.id)).all()
+}
+
+/** The lines of all refunds of an order that did not fail. */
+function linesOfRefunds(db: Db, orderId: number): RefundLineRow[] {
+  return refundsOfOrder(db, orderId).flatMap(({ id, state }) => (state === 'failed' ? [] : linesOfRefund(db, id)))
+}
+
+/** The lines of a refund by the number of their line in the order, and the shipping that it returns, in minor units. */
+export function returnedLines(db: Db, orderId: number, lines: readonly RefundLineRow[]) {
+  const items = itemsOf(db, orderId)
+  const shipping = lines.filter(({ orderItemId }) => orderItemId === null)
+  return {
+    lines: lines
+      .filter(({ orderItemId }) => orderItemId !== null)
+      .map(({ orderItemId, quantity, amountMinor }) => {
+        const index = items.findIndex(({ id }) => id === orderItemId)
+        return { line: index + 1, name: items[index]?.name ?? '', quantity, amountMinor }
+      }),
+    shippingMinor: shipping.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+  }
+}
+
+/** The refunds of an order in their public form, oldest first. */
+export function listRefunds(db: Db, { id: orderId, currency }: Pick<OrderRow, 'id' | 'currency'>): RefundView[] {
+  const major = (minor: number): number => toMajor(minor, currency)
+  return refundsOfOrder(db, orderId).map(({ id, state, amountMinor, doneAt }) => {
+    const { lines, shippingMinor } = returnedLines(db, orderId, linesOfRefund(db, id))
+    return {
+      refundedAt: toIsoOrNull(doneAt),
+      state,
+      amount: major(amountMinor),
+      lines: lines.map(({ amountMinor, ...line }) => ({ ...line, amount: major(amountMinor) })),
+      shipping: major(shippingMinor)
+    }
+  })
+}
+
+/** How many units of each line item the refunds of an order give back, by the item's id. */
+export function returnedUnits(db: Db, orderId: number): ReadonlyMap<number, number> {
+  const units = new Map<number, number>()
+  for (const { orderItemId, quantity } of linesOfRefunds(db, orderId))
+    if (orderItemId !== null) units.set(orderItemId, (units.get(orderItemId) ?? 0) + quantity)
+  return units
+}
+
+/** Stores that a refund is finished or failed. */
+export function setRefundState(tx: Tx, id: number, state: 'done' | 'failed', now: number): OrderRefundRow {
+  return tx.orm
+    .update(orderRefunds)
+    .set({ state, doneAt: state === 'done' ? now : sql`${orderRefunds.doneAt}` })
+    .where(eq(orderRefunds.id, id))
+    .returning()
+    .get()
+}
