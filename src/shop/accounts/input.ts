@@ -57,7 +57,6 @@ export const tokenInput = z.strictObject({ token, password: passwordField.option
 export const emailInput = z.strictObject({ email: emailField })
 
 export const resetPasswordInput = z.strictObject({ token, password: passwordField })
-export type ResetPasswordInput = z.output<typeof resetPasswordInput>
 
 export const changePasswordInput = z.strictObject({ currentPassword: passwordField, newPassword: passwordField })
 export type ChangePasswordInput = z.output<typeof changePasswordInput>
