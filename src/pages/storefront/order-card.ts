@@ -44,7 +44,7 @@ export type OrderCard = {
 
 /** `unitPrice` is the price before the discount. */
 type Line = { name: string; quantity: number; total: number; unitPrice?: number; productSlug?: string | null }
-type ShownOrder = Order & Partial<Pick<BuyerOrder, 'totals' | 'taxes' | 'images'>> & { lines?: Line[] }
+type ShownOrder = Order & Partial<Pick<BuyerOrder, 'taxes' | 'images'>> & { lines?: Line[] }
 
 /** The view of an order in a list, or of one with its sums. */
 export function orderCard(order: ShownOrder, site: Site, { href = null }: { href?: string | null } = {}): OrderCard {
@@ -77,7 +77,7 @@ export function orderCard(order: ShownOrder, site: Site, { href = null }: { href
 /** The sums that lead to the total. Without prices before the discount, the lines contain their share of it. */
 function sumsOf({ total, totals, taxes = [], lines }: ShownOrder, site: Site): [string, number, true?][] {
   const { t } = site
-  const { discount = 0, shipping = 0, taxIncluded = true } = totals ?? {}
+  const { discount, shipping, taxIncluded } = totals
   const taxRows = taxes.map(({ name, ratePercent, amount }): [string, number] => [
     taxLabel({ name, ratePercent, included: taxIncluded }, site),
     amount

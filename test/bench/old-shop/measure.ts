@@ -178,7 +178,7 @@ const shops = [await open(newOrders), await open(Number(process.argv[2] ?? oldSh
 const blocks: string[][] = []
 // First, because the jobs of both servers begin with their start and would slow the requests.
 for (const [name, work] of Object.entries(jobs)) {
-  const [few = 0, many = 0] = [await blockOf(() => work(shops[0])), await blockOf(() => work(shops[1]))]
+  const [few, many] = [await blockOf(() => work(shops[0])), await blockOf(() => work(shops[1]))]
   blocks.push([`block by: ${name}`, inMs(few), inMs(many), '', many > most.blockMs ? 'over' : ''])
 }
 for (const [name, send] of Object.entries(requests)) await measureRequest(name, send, shops)
