@@ -17,6 +17,7 @@ export const requestExamples: Readonly<Record<string, object>> = {
   'POST /auth/change-password': { currentPassword: 'tidal-basalt-93', newPassword: 'granite-ferry-27' },
   'POST /auth/change-email': { email: 'ada.new@example.com', password: 'tidal-basalt-93' },
   'POST /auth/confirm-email': { token: 'the token of the link' },
+  'POST /auth/undo-email-change': { token: 'the token of the link', password: 'granite-ferry-27' },
   'POST /me/delete': { password: 'tidal-basalt-93' },
   'PATCH /me': { displayName: 'Ada M. Quill', companyName: null },
   'POST /me/address': { address: { address1: 'Quay 7', postcode: '20457', city: 'Hamburg', country: 'DE' } },

@@ -41,6 +41,7 @@ export const fieldTexts: Readonly<Record<string, string>> = {
   'Quote.accepted': 'Whether the code applies to the cart.',
   reset: 'The password is changed and all sessions have ended.',
   changed: 'The change is stored.',
+  undone: 'The account has its old email again.',
   deleted: 'The account is deleted.',
   withdrawn: 'The change of the email address is withdrawn.',
 
