@@ -1,10 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseFile } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import type { Config } from '../../platform/config/config.ts'
 import { listFolder } from '../../platform/files.ts'
 import type { Replica } from '../../platform/config/replica.ts'
+import { codeOf } from '../../platform/typed.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { listCopies } from '../replica/follow.ts'
 import type { Copy } from '../replica/follow.ts'
@@ -43,7 +44,7 @@ async function checkReplica(config: Config): Promise<Finding> {
     if (findRivals(generations).length > 0) return split(replica, generations)
     const own = findOwnGeneration(config.dataDir)
     if (own !== null && !generations.some(({ id }) => id === own)) return withoutCopy(replica)
-    return judge(replica, generations[0], changedAt)
+    return judge(replica, generations[0], changedAt, runsLitestream(file))
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return failed(error.message, 'Check SHOPSTEAD_REPLICA and its credentials. Litestream must be of version 0.3.')
@@ -66,16 +67,16 @@ function withoutCopy({ address }: Replica): Finding {
   )
 }
 
-function judge({ address }: Replica, newest: Generation | undefined, changedAt: number): Finding {
+function judge({ address }: Replica, newest: Generation | undefined, changedAt: number, runs: boolean): Finding {
   if (newest === undefined)
     return failed(`There is no replica at ${address}.`, 'Start the replication: "systemctl start shopstead-replica".')
   const behindMs = changedAt - newest.updatedAt
   if (behindMs > staleAfterMs)
     return warning(
-      `The replica at ${address} lacks the changes of the last ${span(behindMs)}.${runsLitestream() ? '' : ' Litestream does not run on this machine.'}`,
+      `The replica at ${address} lacks the changes of the last ${span(behindMs)}.${runs ? '' : ' Litestream does not run on this machine.'}`,
       'Look at "systemctl status shopstead-replica" and "journalctl -u shopstead-replica -n 50".'
     )
-  if (!runsLitestream())
+  if (!runs)
     return failed(
       'Litestream does not run on this machine: the next change is not copied.',
       'Start it: "systemctl start shopstead-replica". "journalctl -u shopstead-replica -n 50" says why it ended.'
@@ -84,10 +85,24 @@ function judge({ address }: Replica, newest: Generation | undefined, changedAt: 
   return ok(`It has every change; the newest is from ${age} ago.`)
 }
 
-/** Whether a process of this machine replicates. True where processes cannot be listed (other systems than Linux). */
-function runsLitestream(): boolean {
+/**
+ * Whether a process of this machine replicates a database: it has the file open. True where processes cannot be listed
+ * (other systems than Linux), and for a Litestream of another user, whose files are not visible.
+ */
+function runsLitestream(database: string): boolean {
   const processes = listFolder('/proc').filter((name) => /^\d+$/.test(name))
-  return processes.length === 0 || processes.some((id) => /litestream\0replicate\0/.test(commandLineOf(id)))
+  const replicating = processes.filter((id) => /litestream\0replicate\0/.test(commandLineOf(id)))
+  return processes.length === 0 || replicating.some((id) => hasOpen(id, realpathSync(database)))
+}
+
+function hasOpen(id: string, file: string): boolean {
+  try {
+    const folder = `/proc/${id}/fd`
+    return readdirSync(folder).some((descriptor) => readlinkSync(join(folder, descriptor)) === file)
+  } catch (error) {
+    // EACCES for another user's process; the others have ended meanwhile.
+    return codeOf(error) === 'EACCES'
+  }
 }
 
 /** Empty for a process that has ended, or belongs to another user. */

@@ -13,7 +13,7 @@ beforeAll(() => {
     cpSync(name, join(copy, name), { recursive: true })
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
   writeFileSync(join(copy, '.env'), 'SHOPSTEAD_LOG=silent\n')
-  run('shopstead migrate')
+  run('shopstead init')
   for (const { edits, commands } of workedChanges) {
     for (const edit of edits) {
       const file = join(copy, edit.path)
