@@ -3,6 +3,7 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hash as hashPassword } from '@node-rs/argon2'
 import Database from 'better-sqlite3'
+import { reversed } from '../../src/platform/search-text.ts'
 import type { Packed } from '../support/packed.ts'
 import { runPacked } from '../torture/packed-shop.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -93,6 +94,8 @@ function fill(sqlite: Database.Database, size: Size, data: FillData): void {
 const numbers = (max: number): string =>
   `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${max})`
 
+const words = ['lantern', 'number', 'glass', 'workshop', 'harbour', 'wick', 'handle']
+
 function fillCatalog(sqlite: Database.Database, { products }: Size, { now }: FillData): void {
   sqlite.exec(`
     INSERT INTO products (id, slug, name, description, type, price_minor, published, position, created_at, updated_at)
@@ -106,7 +109,7 @@ function fillCatalog(sqlite: Database.Database, { products }: Size, { now }: Fil
       SELECT position << 32 | id, name, 'tag-' || id % 50, 'Room ' || (id % 20 + 1), description,
         concat_ws(' ', char(0xE000) || 'listed', char(0xE000) || 'p' || id, char(0xE000) || 'c' || (id % 20 + 1))
       FROM products;
-    INSERT INTO search_words (word) VALUES ('lantern'), ('number'), ('glass'), ('workshop'), ('harbour'), ('wick'), ('handle');
+    INSERT INTO search_words (word, reversed) VALUES ${words.map((word) => `('${word}', '${reversed(word)}')`).join(', ')};
   `)
 }
 

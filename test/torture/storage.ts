@@ -166,7 +166,7 @@ async function corruptStart(shop: ShopAtRisk, shoppers: Shoppers): Promise<void>
     ['cut in half', () => truncateSync(file, half), /malformed.*backup restore/s, 69],
     ['cut inside its first page', () => truncateSync(file, 1_000), /(malformed|not a database).*backup restore/s, 69],
     ['empty', () => truncateSync(file, 0), /\d+ migrations are pending.*shopstead migrate/s, 1],
-    ['missing', () => rmSync(file), /database .* does not exist.*shopstead migrate/s, 1]
+    ['missing', () => rmSync(file), /database .* does not exist, or is empty.*There was a shop/s, 1]
   ]
   for (const [what, corrupt, pattern, exit] of corruptions) {
     trial.count('starts with a corrupt database')

@@ -66,9 +66,14 @@ export function setSlug(cookie: Cookies, productId: number, slug: string, place:
 
 const placedCookie = 'shopstead_placed'
 
+/** The token of the order that the cart became last; empty for none. */
+export function placedOrder(cookie: Cookies): string {
+  return cookie(placedCookie) ?? ''
+}
+
 /** Whether the cart became this order. A later visit must not empty the next cart. */
 export function isPlaced(cookie: Cookies, token: string): boolean {
-  return cookie(placedCookie) === token
+  return placedOrder(cookie) === token
 }
 
 /** The Set-Cookie header that names the order that the cart became; empty for none. */

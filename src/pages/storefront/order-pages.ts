@@ -1,7 +1,7 @@
 import type { BuyerOrder } from '../../client/api-types.ts'
 import { isShopError } from '../../client/client.ts'
 import type { Address, Data, OwnOrder, OwnOrderLine, Quote, QuoteLine } from '../../client/client.ts'
-import { cartCookie, isPlaced, parseCart, setCart, setPlaced, withItem } from './cart-cookie.ts'
+import { cartCookie, isPlaced, placedOrder, parseCart, setCart, setPlaced, withItem } from './cart-cookie.ts'
 import type { CartItem } from './cart-cookie.ts'
 import { outcomeOf, message } from './form-view.ts'
 import type { Outcome } from './form-view.ts'
@@ -215,8 +215,9 @@ export async function cancelThanked(visit: Visit): Promise<Shown> {
 }
 
 /** Anything but a token must not get into a path. */
-function tokenOf({ query }: Visit): string | null {
-  const token = query.get('orderToken') ?? ''
+function tokenOf({ query, cookie }: Visit): string | null {
+  // A bank leads back to the address that the shop sent it, which was sent before the order had a token.
+  const token = query.get('orderToken') ?? (query.has('payment_intent') ? placedOrder(cookie) : '')
   return /^[\w-]{1,100}$/.test(token) ? token : null
 }
 

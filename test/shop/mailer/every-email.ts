@@ -1,5 +1,6 @@
 import { write } from '../../../src/platform/db/database.ts'
 import { createEmailToken } from '../../../src/shop/accounts/email-tokens.ts'
+import { users } from '../../../src/shop/accounts/schema.ts'
 import { affiliates } from '../../../src/shop/affiliates/schema.ts'
 import { recordInvoice } from '../../../src/shop/benefits/subscriptions.ts'
 import { queueMail } from '../../../src/shop/mail/queue.ts'
@@ -71,6 +72,7 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
     recordInvoice(tx, { invoiceId: 'in_1', orderId: renewal.id, gatewayId: 'sub_1', ...period })
   })
   db.orm.update(orders).set({ renewalOf: paid.id }).where(eq(orders.id, renewal.id)).run()
+  db.orm.update(users).set({ dormantMailAt: now }).where(eq(users.id, userId)).run()
   const claimed = order('pending')
   const membership = { kind: 'membership', module: 'A', plan: 'gold', period: null } as const
   db.orm
