@@ -7,6 +7,11 @@ type Row = {
   id: number
   status: string
   currency: string
+  subtotalMinor: number
+  discountMinor: number
+  shippingMinor: number
+  taxMinor: number
+  taxIncluded: number
   totalMinor: number
   createdAt: number
   updatedAt: number
@@ -38,7 +43,9 @@ export function answerOrders(sqlite: Database.Database): Handler {
     'SELECT total FROM customer_order_totals WHERE user_id = +?'
   )
   const facts = sqlite.prepare<[number], Row>(
-    `SELECT o.id, o.status, o.currency, o.total_minor AS totalMinor, o.created_at AS createdAt, o.updated_at AS updatedAt,
+    `SELECT o.id, o.status, o.currency, o.subtotal_minor AS subtotalMinor,
+            o.discount_minor AS discountMinor, o.shipping_minor AS shippingMinor, o.tax_minor AS taxMinor,
+            o.tax_included AS taxIncluded, o.total_minor AS totalMinor, o.created_at AS createdAt, o.updated_at AS updatedAt,
             o.renewal_of AS renewalOf,
        a.visit_id AS visitId, a.affiliate_ref AS affiliateRef, a.affiliate_campaign AS affiliateCampaign,
        a.source_type AS sourceType, a.utm_source AS utmSource, a.utm_medium AS utmMedium,
@@ -80,6 +87,14 @@ function toOrder(row: Row, items: readonly Item[]): object {
     status: row.status,
     currency: row.currency,
     total: row.totalMinor / 100,
+    totals: {
+      subtotal: row.subtotalMinor / 100,
+      discount: row.discountMinor / 100,
+      shipping: row.shippingMinor / 100,
+      tax: row.taxMinor / 100,
+      taxIncluded: row.taxIncluded === 1,
+      total: row.totalMinor / 100
+    },
     createdAt: new Date(row.createdAt).toISOString(),
     updatedAt: new Date(row.updatedAt).toISOString(),
     renewalOf: row.renewalOf,
