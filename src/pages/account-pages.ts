@@ -240,38 +240,33 @@ function showClaim(call: PageCall): PageReply {
   return claimForm(call, tokenOf(call.request), {})
 }
 
-async function claim(call: PageCall): Promise<PageReply> {
-  const { app, request, addressKey, now } = call
-  const form = await readForm(request)
-  const token = form.get('token') ?? ''
-  try {
-    await claimOrder(app, { token, password: form.get('password') ?? '' }, { addressKey }, now)
-    return { redirect: '/account/claim/done' }
-  } catch (error) {
-    if (isCode(error, 'TOKEN_INVALID')) return claimOver(call)
-    if (isCode(error, 'AUTH_ACCOUNT_DEACTIVATED'))
+function claim(call: PageCall): Promise<PageReply> {
+  return useLink(call, claimForm, claimOver, async ({ token, password = '' }, caller) => {
+    try {
+      await claimOrder(call.app, { token, password }, caller, call.now)
+      return { redirect: '/account/claim/done' }
+    } catch (error) {
+      if (!isCode(error, 'AUTH_ACCOUNT_DEACTIVATED')) throw error
       return { ...over(call, 'emailLink.over', 'emailLink.deactivated', 'login'), status: error.status }
-    if (!isCode(error, 'PASSWORD_POLICY_VIOLATION')) throw error
-    return claimForm(call, token, { status: error.status, refused: { password: [error.message] } })
-  }
+    }
+  })
 }
 
 function claimOver(call: PageCall): PageReply {
   return gone(call, 'emailLink.claimOver', 'login')
 }
 
-function claimForm(call: PageCall, token: string, { status = 200, ...outcome }: Outcome): PageReply {
+function claimForm(call: PageCall, token: string, outcome: Outcome): PageReply {
   const found = findClaim(call.app, token, call.now)
   if (found === undefined) return claimOver(call)
-  const site = siteOf(call.app)
-  const { t } = site
+  const { t } = siteOf(call.app)
   const { email, order } = found
   const isNew = needsPassword(found)
-  const rows = isNew ? [[newPassword(site)]] : []
   const submit = t(isNew ? 'emailLink.setPassword' : 'emailLink.claimAdd')
-  const form = { action: 'claim', submit, rows, to: '/account/claim', hidden: { username: email, token } }
+  const form = { action: 'claim', submit, to: '/account/claim' }
   const text = t(isNew ? 'emailLink.claimText' : 'emailLink.claimKnown', { id: order.id, email })
-  return page(call, sheet(status, t('emailLink.claim'), { text, form: formView(form, outcome), links: [] }))
+  const field = isNew ? newPassword : null
+  return linkForm(call, { title: 'emailLink.claim', text, form, token, email, field }, outcome)
 }
 
 function newPassword({ t, minLength }: Site): Field {

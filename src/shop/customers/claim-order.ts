@@ -5,17 +5,16 @@ import { emailKey } from '../../platform/text.ts'
 import { createUser, displayNameOf } from '../accounts/create-user.ts'
 import { tokenInvalid } from '../accounts/email-tokens.ts'
 import { findUserByEmail } from '../accounts/find.ts'
-import { assertPassword } from '../accounts/password-rules.ts'
 import type { Caller, UserRow } from '../accounts/rows.ts'
 import { resetPasswordOf } from '../accounts/set-password.ts'
 import type { ShopContext } from '../context.ts'
-import { runCountingFailures } from '../limits/counted-attempts.ts'
 import { emailCounterKey, takePoints } from '../limits/points.ts'
 import { findClaimed } from '../orders/claim-link.ts'
 import { getOrderByPublicToken } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { mailBuyer, waitsForAccount } from '../orders/order-mails.ts'
 import { claimGuestOrders } from './claim-guest-orders.ts'
+import { hashNewPassword, openLink } from './use-email-link.ts'
 import { confirmEmail } from './verify-email.ts'
 
 /** A guest's order whose link is valid, its email, and the account that has this email already. */
@@ -31,7 +30,7 @@ export function findClaim(
   return found && { ...found, account: findUserByEmail(db, found.email) }
 }
 
-/** Whether the buyer has to choose a password: no account has this email, or nobody has proven that it is theirs. */
+/** Whether the buyer has to choose a password: no account has this email, or its owner has not proven it. */
 export function needsPassword({ account }: Claim): boolean {
   return account === undefined || account.emailVerifiedAt === null
 }
@@ -50,14 +49,11 @@ export async function claimOrder(
   caller: Pick<Caller, 'addressKey'>,
   now: number
 ): Promise<void> {
-  const { claim } = await runCountingFailures(shop, [{ bucket: 'token_ip', key: caller.addressKey }], async () => {
-    const found = findClaim(shop, token, now)
-    return { failed: found === undefined, claim: found }
-  })
-  if (claim === undefined) throw tokenInvalid()
+  const claim = await openLink(shop, caller, () => findClaim(shop, token, now))
   if (claim.account !== undefined && claim.account.status !== 'active')
     throw new AppError('AUTH_ACCOUNT_DEACTIVATED', 'This account has been deactivated.')
-  const passwordHash = needsPassword(claim) ? await hashOf(shop, claim, password) : null
+  const owner = claim.account ?? { email: claim.email, displayName: nameOf(claim) }
+  const passwordHash = needsPassword(claim) ? await hashNewPassword(shop, owner, password) : null
   await writeWhenFree(shop.db, (tx) => {
     const current = findClaim({ db: tx, keys: shop.keys }, token, now)
     // The order or its account changed while the password was hashed.
@@ -65,12 +61,6 @@ export async function claimOrder(
     if (passwordHash !== null) confirmEmail(tx, accountWith(tx, current, passwordHash, now).id, now)
     else if (current.account !== undefined) claimGuestOrders(tx, current.account, now)
   })
-}
-
-async function hashOf(shop: ShopContext, claim: Claim, password: string): Promise<string> {
-  const { email, account } = claim
-  await assertPassword(shop, password, account ?? { email, displayName: nameOf(claim) })
-  return shop.passwords.hash(password)
 }
 
 function accountWith(tx: Tx, claim: Claim, passwordHash: string, now: number): UserRow {

@@ -6,6 +6,7 @@ import { findUsableToken, redeemEmailToken, tokenInvalid } from '../accounts/ema
 import type { EmailTokenKind } from '../accounts/email-tokens.ts'
 import { getUserById } from '../accounts/find.ts'
 import { assertPassword } from '../accounts/password-rules.ts'
+import type { PasswordOwner } from '../accounts/password-rules.ts'
 import type { Caller, EmailTokenRow, UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { runCountingFailures } from '../limits/counted-attempts.ts'
@@ -31,11 +32,7 @@ export async function useEmailLink<Prepared>(
   apply: (tx: Tx, row: EmailTokenRow, prepared: Prepared) => UserRow | null,
   now: number
 ): Promise<UserRow> {
-  const { row } = await runCountingFailures(shop, [{ bucket: 'token_ip', key: caller.addressKey }], async () => {
-    const found = findUsableToken(shop.db, kind, token, now)
-    return { failed: found === undefined, row: found }
-  })
-  if (row === undefined) throw tokenInvalid()
+  const row = await openLink(shop, caller, () => findUsableToken(shop.db, kind, token, now))
   const prepared = await prepare(getUserById(shop.db, row.userId), row)
   return writeWhenFree(shop.db, (tx) => {
     const redeemed = redeemEmailToken(tx, kind, token, now)
@@ -46,13 +43,35 @@ export async function useEmailLink<Prepared>(
 }
 
 /**
+ * What a link leads to. A link that leads to nothing counts as a failed attempt of its address.
+ *
+ * @throws AppError TOKEN_INVALID; AUTH_RATE_LIMITED (token_ip) after too many of these
+ */
+export async function openLink<Found>(
+  shop: ShopContext,
+  { addressKey }: Pick<Caller, 'addressKey'>,
+  find: () => Found | undefined
+): Promise<Found> {
+  const { found } = await runCountingFailures(shop, [{ bucket: 'token_ip', key: addressKey }], async () => {
+    const found = find()
+    return { failed: found === undefined, found }
+  })
+  if (found === undefined) throw tokenInvalid()
+  return found
+}
+
+/**
  * The hash of the password that the owner of an account chooses.
  *
  * @throws AppError VALIDATION_FAILED without one, PASSWORD_POLICY_VIOLATION
  */
-export async function hashNewPassword(shop: ShopContext, user: UserRow, password: string | undefined): Promise<string> {
+export async function hashNewPassword(
+  shop: ShopContext,
+  owner: PasswordOwner,
+  password: string | undefined
+): Promise<string> {
   if (password === undefined) throw passwordNeeded('Choose a password for the account of this email.')
-  await assertPassword(shop, password, user)
+  await assertPassword(shop, password, owner)
   return shop.passwords.hash(password)
 }
 
