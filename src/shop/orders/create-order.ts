@@ -13,7 +13,7 @@ import { cartRefused, couponRefusal, notEnough, refusal } from './problems.ts'
 import type { Refusal } from './problems.ts'
 import { orderAttributions, orderCoupons, orderItems, orders } from './schema.ts'
 import type { ChosenMethod } from '../shipping/input.ts'
-import { computeTotals, netGoodsMinor, storeTaxes, toColumns } from './totals.ts'
+import { computeTotals, insertTaxes, netGoodsMinor, toColumns } from './totals.ts'
 import { recordMove } from './transition.ts'
 
 /**
@@ -94,17 +94,17 @@ export function insertOrder(tx: Tx, sale: NewOrder, now: number): OrderRow {
     .returning()
     .get()
   const { id: orderId, totalMinor, currency } = order
-  for (const item of items)
+  for (const [index, item] of items.entries())
     tx.orm
       .insert(orderItems)
-      .values({ ...item, orderId })
+      .values({ ...item, orderId, taxRow: totals.tax.rowOf[index] ?? null })
       .run()
   for (const coupon of coupons)
     tx.orm
       .insert(orderCoupons)
       .values({ ...coupon, orderId, counted: 1 })
       .run()
-  storeTaxes(tx, orderId, totals.tax)
+  insertTaxes(tx, orderId, totals.tax)
   recordMove(tx, { orderId, from: null, to: 'pending', by, reason: 'created', at: now })
   emit(tx, 'order.created', { orderId, totalMinor, currency }, now)
   stampAttribution(tx, order, attribution, now)

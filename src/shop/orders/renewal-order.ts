@@ -13,7 +13,7 @@ import type { OrderTax } from '../tax/terms.ts'
 import { checkReferral } from './buyer.ts'
 import { recordMove } from './transition.ts'
 import { findAttribution, itemsOf } from './find.ts'
-import { pricesFor, netGoodsMinor, toColumns, totalsOf, storeTaxes, termsOfOrder } from './totals.ts'
+import { pricesFor, netGoodsMinor, toColumns, totalsOf, insertTaxes, termsOfOrder } from './totals.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderAttributions, orderItems, orders } from './schema.ts'
 
@@ -64,12 +64,12 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
     .returning()
     .get()
   const orderId = order.id
-  for (const line of lines)
+  for (const [index, line] of lines.entries())
     tx.orm
       .insert(orderItems)
-      .values({ ...line, orderId })
+      .values({ ...line, orderId, taxRow: tax.rowOf[index] ?? null })
       .run()
-  storeTaxes(tx, orderId, tax)
+  insertTaxes(tx, orderId, tax)
   recordMove(tx, { orderId, from: null, to: 'pending', by, reason: `renewal of order ${original.id}`, at: now })
   emit(tx, 'order.created', { orderId, totalMinor: amountMinor, currency }, now)
   copyAttribution(tx, original.id, order, now)

@@ -15,7 +15,7 @@ import {
   toColumns,
   totalsOf,
   pricesFor,
-  storeTaxes,
+  replaceTaxes,
   termsOfOrder
 } from './totals.ts'
 import type { ChosenShipping } from './create-order.ts'
@@ -128,7 +128,7 @@ function storeSums(tx: Tx, orderId: number, totals: Totals, now: number): OrderR
     .set({ ...toColumns(totals), updatedAt: now })
     .where(eq(orders.id, orderId))
     .run()
-  storeTaxes(tx, orderId, totals.tax)
+  replaceTaxes(tx, orderId, totals.tax)
   const order = getOrder(tx, orderId)
   repriceReferral(tx, orderId, netGoodsMinor(order), now)
   return order

@@ -139,8 +139,17 @@ export function taxesOfOrder(db: Db, orderId: number): (typeof orderTaxes.$infer
   return taxes(db).all({ orderId })
 }
 
-/** Stores the taxes of an order, in place of those that it has, and which of them is on each line item. */
-export function storeTaxes(tx: Tx, orderId: number, { lines, rowOf }: Pick<OrderTax, 'lines' | 'rowOf'>): void {
+/** Stores the taxes of a new order. Its line items are inserted with their own (`rowOf`). */
+export function insertTaxes(tx: Tx, orderId: number, { lines }: Pick<OrderTax, 'lines'>): void {
+  for (const line of lines)
+    tx.orm
+      .insert(orderTaxes)
+      .values({ ...line, orderId })
+      .run()
+}
+
+/** Replaces the taxes of an order, and which of them is on each line item. */
+export function replaceTaxes(tx: Tx, orderId: number, { lines, rowOf }: Pick<OrderTax, 'lines' | 'rowOf'>): void {
   for (const [index, { id }] of itemsOf(tx, orderId).entries())
     tx.orm
       .update(orderItems)
@@ -148,11 +157,7 @@ export function storeTaxes(tx: Tx, orderId: number, { lines, rowOf }: Pick<Order
       .where(eq(orderItems.id, id))
       .run()
   tx.orm.delete(orderTaxes).where(eq(orderTaxes.orderId, orderId)).run()
-  for (const line of lines)
-    tx.orm
-      .insert(orderTaxes)
-      .values({ ...line, orderId })
-      .run()
+  insertTaxes(tx, orderId, { lines })
 }
 
 /** A tax of an order, or of a quote, in major units. */
