@@ -3,7 +3,7 @@ import { databaseFile } from '../app.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import type { Config } from '../platform/config/config.ts'
-import { shopIdOf, shopIdOfFile } from '../platform/db/database-id.ts'
+import { getShopId, shopIdOfFile } from '../platform/db/database-id.ts'
 import { missingDatabase, tracesOfShop } from '../platform/shop-id.ts'
 import { migrateShop } from './backup/backups.ts'
 import { listGenerations } from './replica/litestream.ts'
@@ -29,7 +29,7 @@ export async function initShop(config: Config, open: () => Promise<App>): Promis
   const app = await open()
   try {
     await migrateShop(app, { begins: true })
-    return shopIdOf(app.db) ?? ''
+    return getShopId(app.db)
   } finally {
     app.close()
   }

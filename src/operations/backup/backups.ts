@@ -10,7 +10,7 @@ import type { MigrationStatus } from '../../platform/db/migrate.ts'
 import { unfinishedPath } from '../../platform/files.ts'
 import { describeError } from '../../platform/log.ts'
 import { takeLock } from '../../platform/process-lock.ts'
-import { shopIdOf, shopIdOfFile } from '../../platform/db/database-id.ts'
+import { getShopId, shopIdOf, shopIdOfFile } from '../../platform/db/database-id.ts'
 import { markFolder, requireSameShop, missingDatabase } from '../../platform/shop-id.ts'
 import { listOffers } from '../../shop/catalog/offers.ts'
 import { isModuleOn, listSettings, setting } from '../../shop/settings/settings.ts'
@@ -66,7 +66,8 @@ function copyShop(app: App, kind: BackupKind, onStep?: OnStep): Promise<Inspecte
  * older one would use tables that are no longer the same.
  *
  * @param options.begins fills an empty database with the tables of a new shop
- * @throws AppError CONFLICT for an empty database and one of another shop, while a server runs, when another program migrated the database, or a migration fails
+ * @throws AppError CONFLICT for an empty database and one of another shop, while a server runs, when another program
+ *   migrated the database, or a migration fails
  */
 export async function migrateShop(
   app: App,
@@ -78,7 +79,7 @@ export async function migrateShop(
   if (!begins || id !== null) requireSameShop(config, id, `The database ${databaseFile(config)}`)
   if (!begins && id === null) throw missingDatabase(config, databaseFile(config))
   const migrated = await applyMigrations(app, onStep)
-  markFolder(config.dataDir, shopIdOf(db) ?? '')
+  markFolder(config.dataDir, getShopId(db))
   return migrated
 }
 
