@@ -101,7 +101,7 @@ describe('a product with variations', () => {
 })
 
 describe('a query', () => {
-  it('may have parameters that nobody reads, twice too, and repeated tracking takes the first value', async () => {
+  it('may have unknown parameters, also twice, and the first value of a repeated tracking parameter counts', async () => {
     const visitor = await loggedIn(shop, 'query@shop.example')
     const affiliates = await visitor.get('/affiliates/referrals?_=123&_=4&page=1')
     expect([affiliates.status, affiliates.error.code]).toEqual([404, 'AFFILIATE_NOT_FOUND'])
@@ -114,7 +114,7 @@ describe('a query', () => {
 })
 
 describe('a cookie that is sent twice', () => {
-  it('counts once with one value, and is no session with two', async () => {
+  it('counts once if its values are equal, and starts no session if they differ', async () => {
     const visitor = await loggedIn(shop, 'cookie@shop.example')
     const cookie = `shopstead_session=${visitor.cookies.get('shopstead_session')}`
     const get = (sent: string) => rawRequest(shop.url, 'GET', '/api/v1/me', [`Cookie: ${sent}`])

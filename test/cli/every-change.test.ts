@@ -26,7 +26,7 @@ type Change = {
   again: 'done' | 'CONFLICT' | 'NOT_FOUND' | 'TRANSITION_REFUSED' | 'VALIDATION_FAILED'
 }
 
-const nobody = 'nobody@shop.example'
+const unknown = 'unknown@shop.example'
 const lena = 'lena@shop.example'
 const user = { table: 'users', row: 12 }
 const order = { table: 'orders' }
@@ -36,7 +36,7 @@ const changes: Record<string, Change> = {
     args: ['1', '--yes'],
     table: 'users',
     row: 1,
-    wrong: [nobody, '--yes'],
+    wrong: [unknown, '--yes'],
     json: { user: { id: 1 } },
     again: 'done'
   },
@@ -44,28 +44,28 @@ const changes: Record<string, Change> = {
     ...user,
     args: [lena, '--password-stdin'],
     input: 'gull-basalt-41\n',
-    wrong: [nobody, '--password-stdin'],
+    wrong: [unknown, '--password-stdin'],
     json: { user: { id: 12 } },
     again: 'done'
   },
   'users set-email': {
     ...user,
     args: [lena, 'l@shop.example'],
-    wrong: [nobody, 'l@shop.example'],
+    wrong: [unknown, 'l@shop.example'],
     json: { user: { email: 'l@shop.example' } },
     again: 'NOT_FOUND'
   },
   'users set-name': {
     ...user,
     args: [lena, '--first-name', 'Helena'],
-    wrong: [nobody, '--first-name', 'Helena'],
+    wrong: [unknown, '--first-name', 'Helena'],
     json: { user: { id: 12 } },
     again: 'done'
   },
   'users set-address': {
     ...user,
     args: [lena, '--none'],
-    wrong: [nobody, '--none'],
+    wrong: [unknown, '--none'],
     json: { user: { id: 12 } },
     again: 'done'
   },
@@ -73,14 +73,14 @@ const changes: Record<string, Change> = {
     ...user,
     given: 'UPDATE users SET email_verified_at = NULL',
     args: [lena],
-    wrong: [nobody],
+    wrong: [unknown],
     json: { user: { id: 12 } },
     again: 'done'
   },
   'users deactivate': {
     ...user,
     args: [lena, '--yes'],
-    wrong: [nobody, '--yes'],
+    wrong: [unknown, '--yes'],
     json: { user: { id: 12 } },
     again: 'done'
   },
@@ -88,7 +88,7 @@ const changes: Record<string, Change> = {
     args: ['closed@shop.example'],
     table: 'users',
     row: 5,
-    wrong: [nobody],
+    wrong: [unknown],
     json: { user: { id: 5 } },
     again: 'done'
   },
@@ -97,7 +97,7 @@ const changes: Record<string, Change> = {
     table: 'sessions',
     row: 2,
     args: [lena],
-    wrong: [nobody],
+    wrong: [unknown],
     json: {},
     again: 'done'
   },

@@ -125,7 +125,7 @@ function chooseItems(left: readonly Part[], items: readonly LineQuantity[]): Par
   const problems: string[] = []
   const chosen = items.flatMap(({ line, quantity }, index) => {
     const part = left.find((each) => each.line === line)
-    if (items.slice(0, index).some((earlier) => earlier.line === line)) problems.push(`Line ${line} is given twice.`)
+    if (isRepeated(items, index)) problems.push(`Line ${line} is given twice.`)
     else if (part === undefined || part.item === null) problems.push(`The order has no line ${line}.`)
     else if (quantity > part.quantity)
       problems.push(`Of line ${line} (${part.item.name}), ${part.quantity} are left to refund.`)
@@ -134,6 +134,11 @@ function chooseItems(left: readonly Part[], items: readonly LineQuantity[]): Par
   })
   if (problems.length > 0) throw validationFailed({ items: problems })
   return chosen
+}
+
+/** Whether the line of an entry stands in an earlier one, too. */
+function isRepeated(quantities: readonly LineQuantity[], index: number): boolean {
+  return quantities.findIndex(({ line }) => line === quantities[index]?.line) < index
 }
 
 function takeOf(part: Part, quantity: number): Part {
@@ -176,7 +181,7 @@ function withRestock(parts: readonly Part[], restock: WantedRefund['restock']): 
   if (restock === undefined || restock === 'none')
     return parts.map((part) => ({ ...part, restock: restock === 'none' ? 0 : null }))
   const problems = restock.flatMap(({ line, quantity }, index) => {
-    if (restock.slice(0, index).some((earlier) => earlier.line === line)) return [`Line ${line} is given twice.`]
+    if (isRepeated(restock, index)) return [`Line ${line} is given twice.`]
     const returned = parts.find((part) => part.item !== null && part.line === line)?.quantity ?? 0
     return quantity > returned ? [`The refund gives back ${returned} of line ${line}.`] : []
   })

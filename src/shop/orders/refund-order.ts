@@ -34,9 +34,9 @@ export function checkRefund(order: OrderRow, amountMinor: number): void {
 
 /**
  * Records a refund: what it gives back goes to the stock if it never left the shop or the operator says so, and the
- * benefits of lines that are given back as a whole end. A partial refund reduces the affiliate's commission and leaves the order in its state; the history
- * has a row with its amount. When the whole amount is refunded, the order moves to refunded. An order that was cancelled
- * after it was paid stays cancelled.
+ * benefits of lines that are given back as a whole end. A partial refund reduces the affiliate's commission and leaves the
+ * order in its state; the history has a row with its amount. When the whole amount is refunded, the order moves to
+ * refunded. An order that was cancelled after it was paid stays cancelled.
  *
  * @param asked the stored refund with its lines; without one, the amount is returned in proportion to what is left
  * @throws AppError as `checkRefund`
@@ -75,9 +75,9 @@ function endReturnedGrants(tx: Tx, orderId: number, now: number): void {
 
 /**
  * Reverses a recorded refund, because the gateway reports that the money did not reach the buyer. The amount counts as
- * not refunded, its lines as not given back, the affiliate's commission is restored, and the order can be refunded again. The order stays in its
- * state and its benefits stay ended, because the shop still owes the money. The buyer, who was told of the refund, gets an
- * email.
+ * not refunded, its lines as not given back, the affiliate's commission is restored, and the order can be refunded again.
+ * The order stays in its state and its benefits stay ended, because the shop still owes the money. The buyer, who was told
+ * of the refund, gets an email.
  */
 export function reverseRefund(
   tx: Tx,

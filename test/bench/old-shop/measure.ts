@@ -4,7 +4,7 @@
  *
  *     npm run bench:old-shop                a new shop and one with 350,295 orders; takes three minutes
  *     npm run bench:old-shop -- 35000       one with 35,000 orders
- *     OLD_SHOP_FOLDER=DIR npm run …         a shop that was made before, of which a copy is used
+ *     OLD_SHOP_FOLDER=DIR npm run …         an earlier shop; a copy of it is measured
  */
 import { cpSync, rmSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -79,7 +79,7 @@ const requests: Readonly<Record<string, Send>> = {
     }),
   'POST /auth/login': ({ visitor }) => visitor().post('/auth/login', { email: 'buyer20@shop.example', password }),
   'POST /auth/forgot-password': ({ visitor }, count) =>
-    visitor().post('/auth/forgot-password', { email: `nobody${count}@shop.example` }),
+    visitor().post('/auth/forgot-password', { email: `unknown${count}@shop.example` }),
   ...Object.fromEntries(
     ['/me', '/orders', '/orders?page=2&perPage=1', '/me/subscriptions', '/me/downloads', '/me/address'].map(
       (path): [string, Send] => [`GET ${path}`, ({ member }) => member.get(path)]
