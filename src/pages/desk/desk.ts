@@ -1,0 +1,226 @@
+import { hash } from 'node:crypto'
+import type { H3, H3Event } from 'h3'
+import type { App } from '../../app.ts'
+import { AppError } from '../../errors.ts'
+import { methodNotAllowed, notFound } from '../../platform/http/answers.ts'
+import {
+  addressKey,
+  clientAddress,
+  forwardedHost,
+  parseTrustedProxies,
+  rawPath,
+  rawTarget,
+  socketAddress
+} from '../../platform/http/client-address.ts'
+import type { TrustedProxies } from '../../platform/http/client-address.ts'
+import { csrfFailed, refuseOtherSite } from '../../platform/http/cross-site.ts'
+import { clientLog, describeError } from '../../platform/log.ts'
+import { isRecord } from '../../platform/typed.ts'
+import { checkNonce, issueNonce } from '../../shop/accounts/nonce.ts'
+import { act } from '../../shop/desk/act.ts'
+import { usePasskey } from '../../shop/desk/passkeys.ts'
+import { actorName, DeskRefusal, requirePermission, requireRole } from '../../shop/desk/roles.ts'
+import type { Actor } from '../../shop/desk/roles.ts'
+import { wordsOf } from '../../shop/settings/language.ts'
+import { chooseLanguage, forVisitor } from '../language-choice.ts'
+import { readForm } from '../page.ts'
+import type { PageReply } from '../page.ts'
+import { createRenderer } from '../pages.ts'
+import { errorPage, siteOf } from '../shop-site.ts'
+import type { Outcome } from '../storefront/form-view.ts'
+import type { DeskAccess } from './access.ts'
+import { orderActions, orderPages } from './orders.ts'
+import { proofPage, publicDesk } from './sign-in.ts'
+import { deskForm, frame, page } from './view.ts'
+import type { Action, DeskCall, DeskPage } from './view.ts'
+import { ownActions, ownPages } from './own-access.ts'
+import { todayPages } from './today.ts'
+
+/** Every page of the desk, with the permission that it needs. */
+export const deskPages: readonly DeskPage[] = [...todayPages, ...ownPages, ...orderPages]
+/** Everything that a person can do at the desk: each is a page with a form. */
+export const deskActions: readonly Action[] = [...ownActions, ...orderActions]
+
+/** Longer than the description of a product. */
+const formLimitBytes = 256 * 1024
+
+/** Serves the shop's office at /desk. While it is switched off, every address in it is unknown. */
+export function serveDesk(h3: H3, app: App, access: DeskAccess): void {
+  const render = createRenderer(app)
+  const trusted = parseTrustedProxies(app.config.trustedProxies)
+  const handle = async (event: H3Event): Promise<Response> => {
+    const { req } = event
+    if (!access.isOpenTo(req)) throw notFound()
+    return render(await answer(app, access, trusted, req), req)
+  }
+  for (const pattern of ['/desk', '/desk/**']) {
+    h3.all(pattern, handle, { meta: { record: { kind: 'page', path: '/desk' } } })
+  }
+}
+
+async function answer(shop: App, access: DeskAccess, trusted: TrustedProxies, request: Request): Promise<PageReply> {
+  const app = forVisitor(shop, request)
+  const target = rawTarget(request)
+  const path = rawPath(target)
+  try {
+    const chosen = chooseLanguage(shop, request)
+    if (chosen !== null) return chosen
+    const isWrite = request.method === 'POST'
+    if (isWrite) refuseOtherOrigin(app, request, trusted)
+    const now = app.clock.now()
+    const address = clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted)
+    const query = new URLSearchParams(target.slice(path.length))
+    const visitor = { addressKey: addressKey(address), userAgent: request.headers.get('user-agent') ?? '' }
+    const arrival = { app, access, request, now, path, query, visitor }
+    const open = publicDesk(arrival)
+    if (open !== undefined) return await open
+    const visit = access.find(request, now)
+    if (visit === undefined) return access.whereToLogIn(path)
+    const { tokenHash, actor } = visit
+    const nonce = issueNonce(app.keys, tokenHash, now)
+    const by = actorName(actor)
+    const call = { app, visit, visitor, request, now, params: [], query, path, nonce, by, words: wordsOf(app) }
+    return await (isWrite ? send(call) : show(call))
+  } catch (error) {
+    return refusal(app, error, path)
+  }
+}
+
+/** Only pages of the desk itself may send its forms: no other origin of the shop, whatever the configuration allows. */
+function refuseOtherOrigin(app: App, request: Request, trusted: TrustedProxies): void {
+  refuseOtherSite({
+    method: 'POST',
+    secFetchSite: request.headers.get('sec-fetch-site'),
+    origin: request.headers.get('origin'),
+    hosts: [request.headers.get('host'), forwardedHost(request, trusted)],
+    publicUrl: app.publicUrl(),
+    origins: [],
+    development: false
+  })
+}
+
+function refusal(app: App, error: unknown, path: string): PageReply {
+  if (error instanceof DeskRefusal) {
+    const { t } = siteOf(app)
+    const data = {
+      ...frame(app, t('desk.notYours'), { visit: null, path }),
+      blocks: [{ kind: 'text', text: t('desk.notYoursText') }]
+    }
+    return { status: 403, template: 'desk', title: t('desk.notYours'), data }
+  }
+  if (error instanceof AppError && error.status !== 500) return errorPage(app, error)
+  clientLog(app.log).error('a page of the desk failed', { error: describeError(error) })
+  return errorPage(app, new AppError('INTERNAL_SERVER_ERROR', 'Something went wrong on our side.'))
+}
+
+/** The route whose path matches, with what its groups matched. */
+function match<T extends { path: RegExp }>(
+  routes: readonly T[],
+  path: string
+): { route: T; params: string[] } | undefined {
+  for (const route of routes) {
+    const found = route.path.exec(path)
+    if (found !== null) return { route, params: found.slice(1).map((part) => decodeURIComponent(part ?? '')) }
+  }
+  return undefined
+}
+
+async function show(call: DeskCall): Promise<PageReply> {
+  const { request, visit, now, path } = call
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(['GET', 'POST'])
+  const shown = match(deskPages, path)
+  if (shown !== undefined) {
+    requirePermission(visit.actor, shown.route.needs, now)
+    return shown.route.show({ ...call, params: shown.params })
+  }
+  const found = match(deskActions, path)
+  if (found === undefined) throw notFound()
+  // The form itself moves nothing: a use of the passkey is asked for when it is sent.
+  requireRole(visit.actor, found.route.needs)
+  return actionPage({ ...call, params: found.params }, found.route, {})
+}
+
+/**
+ * A form that was sent: the nonce, the role, what has changed meanwhile, the confirmation, the passkey, and then the work,
+ * with its entry in the log.
+ */
+async function send(given: DeskCall): Promise<PageReply> {
+  const found = match(deskActions, given.path)
+  if (found === undefined) throw match(deskPages, given.path) === undefined ? notFound() : methodNotAllowed(['GET'])
+  const { route } = found
+  const call = { ...given, params: found.params }
+  const { app, visit, now, words } = call
+  const form = await readForm(call.request, formLimitBytes)
+  const nonce = form.get('nonce') ?? ''
+  if (!checkNonce(app.keys, nonce, { sessionTokenHash: visit.tokenHash, startNonceHash: null }, now))
+    throw csrfFailed('invalid_nonce', words.t('desk.oldForm'))
+  requireRole(visit.actor, route.needs)
+  if (route.version !== undefined && form.get('version') !== digest(route.version(call)))
+    return actionPage(call, route, { status: 409, error: words.t('desk.changed') })
+  try {
+    if (route.confirm !== undefined && !form.has('sure'))
+      return confirmPage(call, route, form, await route.confirm(call, form))
+    const actor = await proveIfSent(call, form)
+    const subject = call.path.slice('/desk/'.length)
+    const next = await act(app, actor, { permission: route.needs, subject }, now, () => route.run(call, form))
+    return typeof next === 'string' ? { redirect: `${next}?done` } : next
+  } catch (error) {
+    if (error instanceof DeskRefusal && error.reason === 'proof')
+      return proofPage(call, route.command(call, form), form)
+    if (!(error instanceof AppError) || error.status === 500) throw error
+    return actionPage(call, route, { ...outcomeOf(error), typed: Object.fromEntries(form) })
+  }
+}
+
+/** The person, who has used a passkey now if the form contains one. */
+async function proveIfSent({ app, visit, visitor, now }: DeskCall, form: URLSearchParams): Promise<Actor> {
+  const sent = form.get('credential')
+  // A new passkey is sent in the same field, and proves nothing.
+  if (sent === null || visit.session === null || form.has('made')) return visit.actor
+  await usePasskey(app, visit.session, sent, visitor, now)
+  return { ...visit.actor, provenAt: now }
+}
+
+function outcomeOf(error: AppError): Outcome {
+  const fields = error.details['fieldErrors']
+  const entries = isRecord(fields) ? Object.entries(fields) : []
+  const refused = Object.fromEntries(
+    entries.map(([name, messages]) => [name.split('.')[0] ?? name, Array.isArray(messages) ? messages.map(String) : []])
+  )
+  const errors = entries.flatMap(([, messages]) => (Array.isArray(messages) ? messages.map(String) : []))
+  return { status: error.status, refused, error: errors.length === 0 ? error.message : errors.join(' ') }
+}
+
+async function actionPage(call: DeskCall, route: Action, outcome: Outcome): Promise<PageReply> {
+  const { title, text, rows, known = {}, submit, back } = await route.form(call)
+  const version = route.version === undefined ? {} : { version: digest(route.version(call)) }
+  const { status = 200, ...rest } = outcome
+  const form = deskForm(call, { rows, submit, to: call.path, hidden: version }, known, rest)
+  const typed = new URLSearchParams(outcome.typed ?? {})
+  return page(call, {
+    title,
+    back,
+    status,
+    blocks: [...(text === undefined ? [] : [{ kind: 'text' as const, text }]), { kind: 'form', form }],
+    command: route.command(call, typed)
+  })
+}
+
+async function confirmPage(call: DeskCall, route: Action, form: URLSearchParams, question: string): Promise<PageReply> {
+  const { title, back } = await route.form(call)
+  const hidden = { ...Object.fromEntries([...form].filter(([name]) => name !== 'nonce')), sure: '1' }
+  const { t } = call.words
+  return page(call, {
+    title,
+    back,
+    blocks: [
+      { kind: 'text', text: question, isNote: true },
+      { kind: 'form', form: deskForm(call, { rows: [], submit: t('desk.sure'), to: call.path, hidden }) }
+    ],
+    command: route.command(call, form)
+  })
+}
+
+function digest(version: string): string {
+  return hash('sha256', version, 'base64url').slice(0, 22)
+}
