@@ -1,0 +1,125 @@
+import { importWordPress } from '../../operations/moving-in/wordpress/import-wordpress.ts'
+import type { WordPressReport } from '../../operations/moving-in/wordpress/import-wordpress.ts'
+import { openSource } from '../../operations/moving-in/wordpress/open-source.ts'
+import type { Remark } from '../../operations/moving-in/report.ts'
+import { finishSubscriptions } from '../../operations/moving-in/wordpress/subscriptions.ts'
+import type { Finished } from '../../operations/moving-in/wordpress/subscriptions.ts'
+import { describeImages, storeImages } from '../offers/offer-images.ts'
+import { addCommand, confirmOrRefuse, runs } from '../run.ts'
+import type { ShopCommand, Work } from '../run.ts'
+import type { Answer } from '../terminal/output.ts'
+import { showProgress } from '../terminal/output.ts'
+import { table } from '../terminal/table.ts'
+import type { Table } from '../terminal/table.ts'
+
+type WordPressFlags = { dryRun?: boolean; prefix?: string; uploads?: string; allowPrivate?: boolean }
+
+export function define(program: ShopCommand): void {
+  const group = program.command('import').description('move in from another shop')
+  const about =
+    'move in with a WordPress and its WooCommerce: customers with their passwords, products, coupons, orders, affiliates, subscriptions, memberships and downloads. The source is the address of the database (mysql://user:password@host/name), which is only read, or a SQL dump. Run it again to bring what came since.'
+  const command = addCommand(group, 'wordpress <source>', about, 'import wordpress shop.sql.gz --dry-run')
+    .option('--dry-run', 'only show what would arrive')
+    .option('--prefix <prefix>', 'what the names of the tables begin with, if the database has several WordPresses')
+    .option('--uploads <folder>', 'wp-content/uploads of the WordPress, for the pictures; otherwise they are fetched')
+    .option('--allow-private', 'also fetch pictures from private networks and this machine')
+  runs(command, wordPress)
+  const finishing =
+    'let Stripe charge the subscriptions that moved in for this shop, on their old dates and with their old cards. First switch the old shop off, or both charge. The source is the one of "import wordpress". Running it again changes nothing.'
+  const finish = addCommand(group, 'finish <source>', finishing, 'import finish shop.sql.gz --dry-run')
+    .option('--dry-run', 'only list the subscriptions with amounts and dates')
+    .option('--prefix <prefix>', 'as of "import wordpress"')
+    .option('--yes', 'do not ask')
+  runs(finish, finishMove)
+}
+
+type FinishFlags = { dryRun?: boolean; prefix?: string; yes?: boolean }
+
+async function finishMove(work: Work<FinishFlags>, address: string): Promise<Answer> {
+  const { dryRun: isDryRun = false, prefix } = work.options
+  const question = 'Is the old shop switched off, so that it charges no customer?'
+  if (!isDryRun) await confirmOrRefuse(work.terminal, question, work.options)
+  const progress = showProgress(work)
+  try {
+    progress.step('opening the source')
+    await using source = await openSource(address, prefix)
+    const subscriptions = await finishSubscriptions(work.app, source.wordPress, { isDryRun, onStep: progress.step })
+    return { json: { dryRun: isDryRun, subscriptions }, human: describeFinished(subscriptions, isDryRun) }
+  } finally {
+    progress.done()
+  }
+}
+
+const states: Readonly<Record<Finished['state'], string>> = {
+  planned: 'would be taken over',
+  done: 'taken over',
+  before: 'taken over before',
+  impossible: 'not possible'
+}
+
+function describeFinished(subscriptions: readonly Finished[], isDryRun: boolean): (string | Table)[] {
+  const head = ['Subscription', 'Customer', 'Amount', 'Every', 'Next', 'State']
+  const rows = subscriptions.map(({ id, email, amount, currency, every, nextAt, state }) => [
+    id,
+    email ?? '',
+    `${amount} ${currency}`,
+    every,
+    nextAt ?? '',
+    states[state]
+  ])
+  return [
+    ...(rows.length === 0 ? ['The old shop has no running subscriptions.'] : [table(head, rows)]),
+    ...subscriptions.flatMap(({ id, why, link }) =>
+      why === null
+        ? []
+        : [`${id}: ${why}.${link === null ? '' : ` Ask the customer to subscribe with a card: ${link}`}`]
+    ),
+    ...(isDryRun ? ['Nothing was changed: this was a dry run.'] : [])
+  ]
+}
+
+async function wordPress(work: Work<WordPressFlags>, address: string): Promise<Answer> {
+  const { dryRun: isDryRun = false, prefix, uploads } = work.options
+  const progress = showProgress(work)
+  try {
+    progress.step('opening the source')
+    await using source = await openSource(address, prefix)
+    const options = { isDryRun, uploads, onStep: progress.step, interruption: work.terminal.interruption }
+    const report = await importWordPress(work.app, source.wordPress, options)
+    progress.done()
+    const images = isDryRun ? { stored: 0, failed: [] } : await storeImages(work.app, work, work.options)
+    return {
+      json: { ...report, images },
+      human: [...describe(report), ...(images.stored + images.failed.length === 0 ? [] : describeImages(images))]
+    }
+  } finally {
+    progress.done()
+  }
+}
+
+/** The counts and sums of each subject, and then what does not arrive or arrives differently. */
+function describe({ source, subjects, isDryRun }: WordPressReport): (string | Table)[] {
+  const head = ['Subject', 'Found', isDryRun ? 'Would arrive' : 'Arrived', 'Here before', 'Left out']
+  const rows = subjects.map(({ subject, found, arrived, already, left }) => [subject, found, arrived, already, left])
+  const sums = subjects.flatMap(({ sums }) => sums)
+  return [
+    source,
+    table(head, rows),
+    ...(sums.length === 0
+      ? []
+      : [
+          table(
+            ['Sum', 'Currency', 'Found', 'Arrived'],
+            sums.map((sum) => [sum.name, sum.currency, sum.found, sum.arrived])
+          )
+        ]),
+    ...subjects.flatMap(({ subject, leftOut }) => leftOut.map((remark) => `Left out of ${subject}: ${textOf(remark)}`)),
+    ...subjects.flatMap(({ subject, changed }) => changed.map((remark) => `Changed in ${subject}: ${textOf(remark)}`)),
+    ...(isDryRun ? ['Nothing was changed: this was a dry run.'] : [])
+  ]
+}
+
+function textOf({ count, why, examples }: Remark): string {
+  const named = examples.join(', ')
+  return `${count} × ${why}${named === '' ? '' : ` (${named}${count > examples.length ? ', …' : ''})`}`
+}

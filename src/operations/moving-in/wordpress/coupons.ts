@@ -1,0 +1,117 @@
+import type { Tx } from '../../../platform/db/database.ts'
+import { createMovedCoupon } from '../../../shop/catalog/apply-catalog.ts'
+import type { MovedCoupon } from '../../../shop/catalog/apply-catalog.ts'
+import { htmlToLine } from '../../../shop/catalog/import/html-text.ts'
+import { findCoupon } from '../../../shop/catalog/coupons.ts'
+import { setting } from '../../../shop/settings/settings.ts'
+import { writeInBatches } from '../move.ts'
+import type { Move } from '../move.ts'
+import type { SubjectTally } from '../report.ts'
+import type { Row, WordPress } from './database.ts'
+import { readTerms } from './terms.ts'
+import type { Terms } from './terms.ts'
+import { minorOf, phpEntries, readMeta, scalar, seconds, text, utc } from './values.ts'
+import type { Meta } from './values.ts'
+
+/** Moves the coupons in, with their limits and the number of their uses. */
+export async function* moveCoupons(source: WordPress, move: Move, tally: SubjectTally): AsyncGenerator<void> {
+  const sql = `SELECT ID AS id, post_title, post_status, post_date_gmt FROM {posts}
+    WHERE post_type = 'shop_coupon' AND post_status NOT IN ('auto-draft', 'inherit') AND ID > ?`
+  const terms = await readTerms(source)
+  for await (const rows of source.parts(sql)) {
+    const metaOf = await readMeta(
+      source,
+      { table: 'postmeta', owner: 'post_id' },
+      rows.map((row) => text(row, 'id'))
+    )
+    await writeInBatches(move, rows, (tx, row) =>
+      moveCoupon(tx, { row, meta: metaOf(text(row, 'id')), terms }, move, tally)
+    )
+    yield
+  }
+}
+
+type Coupon = { row: Row; meta: Meta; terms: Terms }
+
+function moveCoupon(tx: Tx, coupon: Coupon, move: Move, tally: SubjectTally): void {
+  const id = text(coupon.row, 'id')
+  const code = htmlToLine(text(coupon.row, 'post_title'))
+  if (move.moved.find(tx, 'coupon', id) !== undefined) return tally.know()
+  if (text(coupon.row, 'post_status') === 'trash') return tally.leave('The coupon is in the trash', code)
+  const known = findCoupon(tx, code)
+  if (known !== undefined) {
+    move.moved.remember(tx, 'coupon', id, known.id, move.now)
+    tally.change('The shop has a coupon with this code, which stays as it is', code)
+    return tally.know()
+  }
+  const scope = scopeOf(tx, coupon, move)
+  if (scope === undefined) return tally.leave('The coupon is for products that do not arrive', code)
+  const values = toCoupon(coupon, code, setting(tx, 'shop.currency'))
+  if (typeof values === 'string') return tally.leave(values, code)
+  const lost = unsupported(coupon.meta)
+  for (const condition of lost) tally.change(`${condition} is not supported: the coupon is disabled`, code)
+  const created = createMovedCoupon(tx, { ...values, ...scope, enabled: values.enabled && lost.length === 0 })
+  move.moved.remember(tx, 'coupon', id, created.id, move.now)
+  tally.arrive()
+}
+
+type Scope = Pick<MovedCoupon, 'productIds' | 'categories'>
+
+/** What the coupon applies to; undefined if a part of it did not arrive, because the coupon would then apply to more. */
+function scopeOf(tx: Tx, { meta, terms }: Coupon, move: Move): Scope | undefined {
+  const ids = (meta.get('product_ids') ?? '').split(',').filter((id) => id !== '')
+  const productIds = ids.flatMap((id) => move.moved.find(tx, 'product', id) ?? [])
+  const wanted = phpEntries(meta.get('product_categories') ?? '').map(([, id]) => scalar(id))
+  const categories = terms.categories.filter(({ id }) => wanted.includes(id)).map(terms.slugPathOf)
+  return productIds.length < ids.length || categories.length < wanted.length ? undefined : { productIds, categories }
+}
+
+/** The coupon without its scope, or why it cannot be one here. */
+function toCoupon({ row, meta }: Coupon, code: string, currency: string): Omit<MovedCoupon, keyof Scope> | string {
+  const type = meta.get('discount_type') ?? 'fixed_cart'
+  const amount = meta.get('coupon_amount') ?? '0'
+  const percentBps = type.endsWith('percent') ? Math.round(Number(amount) * 100) : null
+  const amountMinor = percentBps === null ? minorOf(amount, currency) : null
+  if (code === '') return 'The coupon has no code'
+  if (!((percentBps ?? amountMinor ?? 0) > 0)) return 'The coupon takes nothing off the goods'
+  if (percentBps !== null && percentBps > 10_000) return 'The coupon takes off more than 100 percent'
+  const used = wholeNumber(meta.get('usage_count')) ?? 0
+  const limit = wholeNumber(meta.get('usage_limit'))
+  return {
+    code: code.slice(0, 64),
+    percentBps,
+    amountMinor,
+    startsAt: null,
+    endsAt: seconds(meta.get('date_expires') ?? ''),
+    minTotalMinor: minorOf(meta.get('minimum_amount') ?? '', currency) || null,
+    // WooCommerce may have counted more uses than it allows.
+    maxUses: limit === null ? null : Math.max(limit, used),
+    maxUsesPerCustomer: wholeNumber(meta.get('usage_limit_per_user')),
+    used,
+    enabled: text(row, 'post_status') === 'publish',
+    createdAt: utc(text(row, 'post_date_gmt')) ?? 0
+  }
+}
+
+/** A whole number above 0; null for none, which WooCommerce writes as 0 or nothing. */
+function wholeNumber(stored: string | undefined): number | null {
+  return stored !== undefined && /^[1-9]\d{0,8}$/.test(stored) ? Number(stored) : null
+}
+
+/** The conditions of a coupon that this shop does not have. Without them it would take off more than the owner allowed. */
+function unsupported(meta: Meta): string[] {
+  const type = meta.get('discount_type') ?? 'fixed_cart'
+  const isList = (key: string): boolean => phpEntries(meta.get(key) ?? '').length > 0
+  const conditions: [string, boolean][] = [
+    ['A discount for each product', type === 'fixed_product'],
+    ['A discount on sign-up fees or renewals', /^(?:sign_up_fee|recurring)/.test(type)],
+    ['A maximum total', Number(meta.get('maximum_amount') ?? '') > 0],
+    ['A limit of items', wholeNumber(meta.get('limit_usage_to_x_items')) !== null],
+    ['A coupon that excludes products on sale', meta.get('exclude_sale_items') === 'yes'],
+    ['Free shipping', meta.get('free_shipping') === 'yes'],
+    ['A coupon that excludes products', (meta.get('exclude_product_ids') ?? '') !== ''],
+    ['A coupon that excludes categories', isList('exclude_product_categories')],
+    ['A list of emails', isList('customer_email')]
+  ]
+  return conditions.flatMap(([condition, applies]) => (applies ? [condition] : []))
+}

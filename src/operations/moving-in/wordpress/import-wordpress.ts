@@ -1,0 +1,96 @@
+import type { App } from '../../../app.ts'
+import { AppError } from '../../../errors.ts'
+import { movedFrom } from '../../../shop/moved/moved-rows.ts'
+import { copyShop } from '../copy-shop.ts'
+import { moveSubject } from '../move.ts'
+import type { Move } from '../move.ts'
+import type { SubjectReport } from '../report.ts'
+import { leftBehind } from './left-behind.ts'
+import { hasAffiliateWp, moveAffiliates, movePayouts, moveReferrals } from './affiliates.ts'
+import { moveCoupons } from './coupons.ts'
+import { moveCustomers } from './customers.ts'
+import type { WordPress } from './database.ts'
+import { moveDownloads } from './downloads.ts'
+import { moveMemberPress, moveMemberships, moveRestrictContent } from './memberships.ts'
+import { moveOrders } from './orders.ts'
+import { moveProducts } from './products.ts'
+import type { ProductOptions } from './products.ts'
+import { addressOf, sourceOf } from './source.ts'
+import { moveSubscriptions } from './subscriptions.ts'
+import { setting } from '../../../shop/settings/settings.ts'
+
+export type WordPressReport = {
+  /** The address of the WordPress. */
+  source: string
+  prefix: string
+  isDryRun: boolean
+  subjects: SubjectReport[]
+}
+
+export type ImportOptions = ProductOptions & {
+  /** Reports what would arrive, and changes nothing: the import runs on a copy of the shop. */
+  isDryRun: boolean
+  onStep: (text: string) => void
+  /** Called when the shop begins to change. Its signal stops the import between two transactions. */
+  interruption?: (() => { signal: AbortSignal } & Disposable) | undefined
+}
+
+/**
+ * Moves a WordPress with WooCommerce in: customers, products, coupons, orders, affiliates, subscriptions, memberships and downloads. It brings what is not here yet, so it can be
+ * repeated and continues after an interruption. It sends no email, emits no event and writes nothing to the source.
+ *
+ * @throws AppError CONFLICT when the shop's currency is another one, or when it was interrupted
+ */
+export async function importWordPress(app: App, source: WordPress, options: ImportOptions): Promise<WordPressReport> {
+  const { isDryRun, onStep } = options
+  const address = await addressOf(source)
+  await assertCurrency(app, source)
+  using stop = isDryRun ? undefined : options.interruption?.()
+  using copy = isDryRun ? copyShop(app.db, app.config.dataDir) : undefined
+  const move: Move = {
+    shop: { ...app, db: copy?.db ?? app.db },
+    moved: movedFrom(await sourceOf(source)),
+    isDryRun,
+    now: app.clock.now(),
+    signal: stop?.signal,
+    step: onStep
+  }
+  const subjects = [
+    await moveSubject(move, 'customers', (tally) => moveCustomers(source, move, tally)),
+    await moveSubject(move, 'products', (tally) => moveProducts(source, move, tally, options)),
+    await moveSubject(move, 'coupons', (tally) => moveCoupons(source, move, tally)),
+    await moveSubject(move, 'orders', (tally) => moveOrders(source, move, tally)),
+    ...(await affiliateSubjects(source, move)),
+    await moveSubject(move, 'subscriptions', (tally) => moveSubscriptions(source, move, tally)),
+    await moveSubject(move, 'memberships', (tally) => moveMemberships(source, move, tally)),
+    await moveSubject(move, 'memberships of Restrict Content', (tally) => moveRestrictContent(source, move, tally)),
+    await moveSubject(move, 'memberships of MemberPress', (tally) => moveMemberPress(source, move, tally)),
+    await moveSubject(move, 'downloads', (tally) => moveDownloads(source, move, tally)),
+    ...(await leftBehind(source))
+  ]
+  return { source: address, prefix: source.prefix, isDryRun, subjects }
+}
+
+/** AffiliateWP's subjects; none without it. Referrals need their orders, and payouts their referrals. */
+async function affiliateSubjects(source: WordPress, move: Move): Promise<SubjectReport[]> {
+  if (!hasAffiliateWp(source)) return []
+  return [
+    await moveSubject(move, 'affiliates', (tally) => moveAffiliates(source, move, tally)),
+    await moveSubject(move, 'referrals', (tally) => moveReferrals(source, move, tally)),
+    await moveSubject(move, 'payouts', (tally) => movePayouts(source, move, tally))
+  ]
+}
+
+/** Prices are in the shop's currency. */
+async function assertCurrency({ db }: App, source: WordPress): Promise<void> {
+  const theirs = await source.option('woocommerce_currency')
+  const ours = setting(db, 'shop.currency')
+  if (theirs === undefined)
+    throw new AppError(
+      'VALIDATION_FAILED',
+      'The WordPress has no WooCommerce: the option woocommerce_currency is missing.'
+    )
+  if (theirs === ours) return
+  const remedy = `Set it with "shopstead settings set shop.currency ${theirs}".`
+  throw new AppError('CONFLICT', `WooCommerce sells in ${theirs}, and this shop in ${ours}. ${remedy}`)
+}

@@ -1,0 +1,225 @@
+import type { Tx } from '../../../platform/db/database.ts'
+import { isCurrency } from '../../../platform/money.ts'
+import { emailField } from '../../../shop/accounts/fields.ts'
+import { findCoupon } from '../../../shop/catalog/coupons.ts'
+import { htmlToLine, htmlToText } from '../../../shop/catalog/import/html-text.ts'
+import { insertImportedOrder } from '../../../shop/orders/imported-order.ts'
+import type { ImportedOrder } from '../../../shop/orders/imported-order.ts'
+import { isPaidStatus, orderStatuses } from '../../../shop/orders/states.ts'
+import type { OrderStatus } from '../../../shop/orders/states.ts'
+import { insertImportedShipment } from '../../../shop/shipments/imported-shipment.ts'
+import { lineOf } from '../clean-text.ts'
+import { writeInBatches } from '../move.ts'
+import type { Move } from '../move.ts'
+import type { SubjectTally } from '../report.ts'
+import type { WordPress } from './database.ts'
+import { linesOf, refundsOf, taxesOf } from './order-lines.ts'
+import { readOrders } from './order-rows.ts'
+import type { SourceOrder, SourceParcel } from './order-rows.ts'
+import { minorOf, seconds, utc } from './values.ts'
+import type { Meta } from './values.ts'
+
+/** Moves the orders in as history, with their lines, taxes, fees, shipping, refunds, notes and attribution. */
+export async function* moveOrders(source: WordPress, move: Move, tally: SubjectTally): AsyncGenerator<void> {
+  for await (const orders of readOrders(source)) {
+    await writeInBatches(move, orders, (tx, order) => moveOrder(tx, order, move, tally))
+    yield
+  }
+}
+
+function moveOrder(tx: Tx, order: SourceOrder, move: Move, tally: SubjectTally): void {
+  const status = order.status.replace(/^wc-/, '')
+  const currency = order.meta.get('_order_currency') ?? ''
+  if (move.moved.find(tx, 'order', order.id) !== undefined) return tally.know()
+  if (status === 'trash') return tally.leave('The order is in the trash', order.id)
+  if (status === 'checkout-draft') return tally.leave('The order is a cart that was not ordered', order.id)
+  if (!isCurrency(currency)) return tally.leave('The currency of the order is unknown', order.id)
+  const foundMinor = minorOf(order.meta.get('_order_total') ?? '', currency)
+  if (foundMinor < 0) return tally.leave('The total of the order is below zero', order.id)
+  const values = toImported(tx, order, status, move)
+  for (const remark of remarksOf(status, values)) tally.change(remark, order.id)
+  const { row, items } = insertImportedOrder(tx, values)
+  for (const parcel of order.parcels) moveParcel(tx, parcel, { orderId: row.id, items }, values.updatedAt)
+  move.moved.remember(tx, 'order', order.id, row.id, move.now)
+  tally.arrive()
+  tally.add('orders', currency, { foundMinor, arrivedMinor: row.totalMinor })
+  const refunds = order.refunds.map(({ meta }) => minorOf(meta.get('_refund_amount') ?? '', currency))
+  const refundedMinor = refunds.reduce((sum, minor) => sum + minor, 0)
+  tally.add('refunds', currency, { foundMinor: refundedMinor, arrivedMinor: row.refundedMinor })
+}
+
+/** A parcel with the lines that the order has here. */
+function moveParcel(
+  tx: Tx,
+  { carrier, tracking, url, at, lines }: SourceParcel,
+  { orderId, items }: { orderId: number; items: ReadonlyMap<string, number> },
+  otherwise: number
+): void {
+  const packed = new Map<number, number>()
+  for (const { itemId, quantity } of lines) {
+    const orderItemId = items.get(itemId)
+    if (orderItemId !== undefined && quantity > 0) packed.set(orderItemId, (packed.get(orderItemId) ?? 0) + quantity)
+  }
+  if (packed.size === 0) return
+  insertImportedShipment(tx, {
+    orderId,
+    carrier: lineOf(carrier, 100),
+    tracking: lineOf(tracking, 100),
+    url: /^https?:\/\//i.test(url) && URL.canParse(url) ? url.slice(0, 2048) : null,
+    shippedAt: utc(at) ?? otherwise,
+    lines: [...packed].map(([orderItemId, quantity]) => ({ orderItemId, quantity }))
+  })
+}
+
+function remarksOf(status: string, { status: here, lines }: ImportedOrder): string[] {
+  return [
+    ...(here === status ? [] : [`Orders with the status ${status} are ${here} here`]),
+    ...(lines.some(({ productId }) => productId === null)
+      ? ['Lines of products that did not arrive keep only their name']
+      : [])
+  ]
+}
+
+/** The state here. A state of the shop's own, or of a plugin, is told by whether the order is paid. */
+function statusOf(status: string, isPaid: boolean): OrderStatus {
+  // The payment page of a pending order was in the old shop.
+  if (status === 'pending') return 'cancelled'
+  return orderStatuses.find((known) => known === status) ?? (isPaid ? 'processing' : 'on-hold')
+}
+
+/** An order of WooCommerce as this shop stores it. */
+export function toImported(tx: Tx, order: SourceOrder, oldStatus: string, move: Move): ImportedOrder {
+  const { id, meta } = order
+  const value = (key: string): string => meta.get(key) ?? ''
+  const currency = value('_order_currency')
+  const minor = (key: string): number => Math.max(0, minorOf(value(key), currency))
+  const createdAt = utc(order.createdAt) ?? move.now
+  const paid = seconds(value('_date_paid')) ?? utc(value('_date_paid_gmt'))
+  const status = statusOf(oldStatus, paid !== null)
+  const email = emailField.safeParse(value('_billing_email'))
+  const taxIncluded = value('_prices_include_tax') === 'yes'
+  const taxes = taxesOf(order, currency)
+  const { lines, fees } = linesOf(tx, order, { currency, taxIncluded, taxes, move })
+  return {
+    wantedId: Number(id),
+    userId: move.moved.find(tx, 'customer', value('_customer_user')) ?? null,
+    email: email.success ? email.data : null,
+    status,
+    currency,
+    taxIncluded,
+    totalMinor: minor('_order_total'),
+    ...taxSums(meta, currency),
+    contact: contactOf(meta),
+    billingAddress: addressOf(meta, 'billing'),
+    shippingAddress: addressOf(meta, 'shipping'),
+    vatId: lineOf(value('_billing_vat_id') || value('_vat_number') || value('_billing_vat_number'), 40),
+    notes: htmlToText(order.note) || null,
+    // An order that counts as paid without a date of payment, such as one on delivery, counts when it was placed.
+    paidAt: paid ?? (isPaidStatus(status) || status === 'refunded' ? createdAt : null),
+    createdAt,
+    updatedAt: utc(order.updatedAt) ?? createdAt,
+    lines,
+    shipping: shippingOf(order, currency, taxIncluded),
+    taxes: taxes.map(({ row }) => row),
+    coupons: couponsOf(tx, order, currency, taxIncluded),
+    refunds: refundsOf(order, currency),
+    attribution: attributionOf(meta),
+    record: {
+      number: value('_order_number') || id,
+      status: oldStatus,
+      payment: htmlToLine(value('_payment_method_title') || value('_payment_method')),
+      transactionId: value('_transaction_id'),
+      discountMinor: minor('_cart_discount') + (taxIncluded ? minor('_cart_discount_tax') : 0),
+      fees,
+      notes: order.notes.map(({ at, toCustomer, text: note }) => ({
+        at: utc(at) ?? createdAt,
+        text: htmlToText(note),
+        toCustomer
+      }))
+    },
+    reason: `moved in: order ${value('_order_number') || id} of the old shop`
+  }
+}
+
+/** WooCommerce rounds the sum of both taxes, which it stores with more decimals if the shop rounds at the subtotal. */
+function taxSums(meta: Meta, currency: string): Pick<ImportedOrder, 'goodsTaxMinor' | 'shippingTaxMinor'> {
+  const [goods, shipping] = [Number(meta.get('_order_tax') || 0), Number(meta.get('_order_shipping_tax') || 0)]
+  const taxMinor = Math.max(0, minorOf(String(goods + shipping), currency))
+  const shippingTaxMinor = Math.min(taxMinor, Math.max(0, minorOf(String(shipping), currency)))
+  return { goodsTaxMinor: taxMinor - shippingTaxMinor, shippingTaxMinor }
+}
+
+function contactOf(meta: Meta): ImportedOrder['contact'] {
+  const part = (key: string): string | undefined => lineOf(meta.get(`_billing_${key}`) ?? '', 255) ?? undefined
+  return defined({
+    firstName: part('first_name'),
+    lastName: part('last_name'),
+    phone: part('phone'),
+    companyName: part('company')
+  })
+}
+
+function addressOf(meta: Meta, kind: 'billing' | 'shipping'): ImportedOrder['billingAddress'] {
+  const part = (key: string): string | undefined => lineOf(meta.get(`_${kind}_${key}`) ?? '', 255) ?? undefined
+  if (part('address_1') === undefined && part('city') === undefined && part('country') === undefined) return null
+  return defined({
+    firstName: part('first_name'),
+    lastName: part('last_name'),
+    company: part('company'),
+    address1: part('address_1'),
+    address2: part('address_2'),
+    city: part('city'),
+    state: part('state'),
+    postcode: part('postcode'),
+    country: part('country'),
+    phone: part('phone'),
+    email: part('email')
+  })
+}
+
+type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
+
+function defined<T extends object>(parts: T): Defined<T> {
+  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as Defined<T>
+}
+
+/** The shipping of an order; several lines of it become one. */
+function shippingOf({ items, meta }: SourceOrder, currency: string, taxIncluded: boolean): ImportedOrder['shipping'] {
+  const lines = items.filter(({ type }) => type === 'shipping')
+  if (lines.length === 0) return null
+  const cost =
+    Number(meta.get('_order_shipping') ?? 0) + (taxIncluded ? Number(meta.get('_order_shipping_tax') ?? 0) : 0)
+  return {
+    name: lines.map(({ name }) => htmlToLine(name)).join(', '),
+    pickup: lines.every((line) => /pickup/.test(line.meta.get('method_id') ?? '')),
+    amountMinor: Math.max(0, minorOf(String(cost), currency))
+  }
+}
+
+function couponsOf(tx: Tx, { items }: SourceOrder, currency: string, taxIncluded: boolean): ImportedOrder['coupons'] {
+  return items
+    .filter(({ type }) => type === 'coupon')
+    .flatMap(({ name, meta }) => {
+      const code = htmlToLine(name)
+      const coupon = findCoupon(tx, code)
+      const amount =
+        Number(meta.get('discount_amount') ?? 0) + (taxIncluded ? Number(meta.get('discount_amount_tax') ?? 0) : 0)
+      const discountMinor = Math.max(0, minorOf(String(amount), currency))
+      return coupon === undefined ? [] : [{ couponId: coupon.id, code, discountMinor }]
+    })
+}
+
+/** WooCommerce's order attribution. Search engines and other sites are utm values here. */
+function attributionOf(meta: Meta): ImportedOrder['attribution'] {
+  const value = (key: string): string | null => lineOf(meta.get(`_wc_order_attribution_${key}`) ?? '', 255)
+  const type = value('source_type')
+  if (type !== 'utm' && type !== 'organic' && type !== 'referral')
+    return { sourceType: 'typein', utmSource: null, utmMedium: null, utmCampaign: null, utmContent: null }
+  return {
+    sourceType: 'utm',
+    utmSource: value('utm_source'),
+    utmMedium: value('utm_medium') ?? (type === 'utm' ? null : type),
+    utmCampaign: value('utm_campaign'),
+    utmContent: value('utm_content')
+  }
+}
