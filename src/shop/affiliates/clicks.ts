@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { writeWhenFree } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { toDay } from '../../platform/iso-time.ts'
 import { tryTakePoint } from '../limits/points.ts'
 import type { Limits } from '../limits/points.ts'
-import { isModuleOn } from '../settings/settings.ts'
+import { shopDay } from '../settings/shop-days.ts'
+import { isModuleOn, setting } from '../settings/settings.ts'
 import { isCreditable } from './credit.ts'
 import { findAffiliateByRef } from './find.ts'
 import { affiliateClicks, visits } from './schema.ts'
@@ -13,23 +13,30 @@ import { affiliateClicks, visits } from './schema.ts'
 export type Click = { ref: string; userId: number | null; addressKey: string }
 
 /**
- * Counts a click on an affiliate's link for today (UTC). Nothing is stored about the visitor. A click does not count if
+ * Counts a click on an affiliate's link for today. Nothing is stored about the visitor. A click does not count if
  * the ref names no active affiliate, if the affiliate opened the link, or past the limit of the address (click_ip); the
  * caller does not learn which.
+ *
+ * @returns the affiliate's code, and for how many days from now a checkout may send it; null for a ref that would not count there
  */
-export async function countClick(shop: Limits, { ref, userId, addressKey }: Click, now: number): Promise<void> {
-  if (!isModuleOn(shop.db, 'affiliates')) return
+export async function countClick(
+  shop: Limits,
+  { ref, userId, addressKey }: Click,
+  now: number
+): Promise<{ code: string; days: number } | null> {
+  if (!isModuleOn(shop.db, 'affiliates')) return null
   const affiliate = findAffiliateByRef(shop.db, ref)
-  if (affiliate === undefined || affiliate.userId === userId || !isCreditable(shop.db, affiliate)) return
-  if (!(await tryTakePoint(shop, { bucket: 'click_ip', key: addressKey }))) return
-  await writeWhenFree(shop.db, (tx) => recordClicks(tx, affiliate.id, 1, now))
+  if (affiliate === undefined || affiliate.userId === userId || !isCreditable(shop.db, affiliate)) return null
+  if (await tryTakePoint(shop, { bucket: 'click_ip', key: addressKey }))
+    await writeWhenFree(shop.db, (tx) => recordClicks(tx, affiliate.id, 1, now))
+  return { code: affiliate.code, days: setting(shop.db, 'affiliates.cookieDays') }
 }
 
-/** Adds clicks to the day of `at` (UTC). */
+/** Adds clicks to the day of `at` in the shop's time zone. */
 export function recordClicks(tx: Tx, affiliateId: number, clicks: number, at: number): void {
   tx.orm
     .insert(affiliateClicks)
-    .values({ affiliateId, day: toDay(at), clicks })
+    .values({ affiliateId, day: shopDay(tx, at), clicks })
     .onConflictDoUpdate({
       target: [affiliateClicks.affiliateId, affiliateClicks.day],
       set: { clicks: sql`${affiliateClicks.clicks} + excluded.clicks` }

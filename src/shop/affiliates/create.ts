@@ -5,14 +5,16 @@ import { compareKey, codePoints, slugify } from '../../platform/text.ts'
 import { emit } from '../webhooks/emit.ts'
 import { findAffiliateByCode, findAffiliateOfUser } from './find.ts'
 import type { AffiliateRow, AffiliateStatus } from './find.ts'
+import { takeOverErased, wasCodeOfErased } from './former.ts'
 import { affiliates } from './schema.ts'
+import { currentRateBps } from './view.ts'
+import { changeAffiliate } from './decide.ts'
 import { setPartnerOptIn } from '../accounts/create-user.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { countAccountChange } from '../limits/points.ts'
 import type { Limits } from '../limits/points.ts'
 import { assertModuleOn } from './gate.ts'
 import type { ApplyInput } from './input.ts'
-import { eq } from 'drizzle-orm'
 import { findUserByEmail } from '../accounts/find.ts'
 import type { AffiliateInput } from '../catalog/import/format.ts'
 
@@ -37,7 +39,7 @@ export type NewAffiliate = {
  * Creates an affiliate account and emits `affiliate.applied`, and `affiliate.approved` or `affiliate.rejected` if it
  * starts in that state. Applications, the command line and seeds use this function.
  *
- * @throws AppError AFFILIATE_EXISTS when the user has an affiliate account, CONFLICT when another affiliate has the code,
+ * @throws AppError AFFILIATE_EXISTS when the user has an affiliate account, CONFLICT when another affiliate has or had the code,
  *   VALIDATION_FAILED on `code`
  */
 export function createAffiliate(db: Db, input: NewAffiliate, now: number): AffiliateRow {
@@ -46,14 +48,13 @@ export function createAffiliate(db: Db, input: NewAffiliate, now: number): Affil
     if (findAffiliateOfUser(tx, input.userId) !== undefined) {
       throw new AppError('AFFILIATE_EXISTS', 'This user already has an affiliate account.')
     }
-    if (findAffiliateByCode(tx, code) !== undefined) {
-      throw new AppError('CONFLICT', 'Another affiliate already has this code.')
-    }
+    if (isTaken(tx, code)) throw new AppError('CONFLICT', 'Another affiliate has or had this code.')
     const affiliate = insertAffiliate(tx, { ...input, code }, now)
     const { id: affiliateId, status } = affiliate
     emit(tx, 'affiliate.applied', { affiliateId }, now)
     const decided = decisionEvents[status]
     if (decided !== null) emit(tx, decided, { affiliateId }, now)
+    if (status === 'active') takeOverErased(tx, affiliate, now)
     return affiliate
   })
 }
@@ -82,14 +83,18 @@ export function parseCode(text: string): string {
   return code
 }
 
-/** An unused code for a user: the username in ASCII letters, with a number when another affiliate has that code. */
+/** An unused code for a user: the username in ASCII letters, with a number when another affiliate has or had that code. */
 export function freeCode(db: Db, username: string): string {
   const plain = slugify(username).slice(0, 60)
   const base = plain === '' ? 'partner' : /^\d+$/.test(plain) ? `partner-${plain}` : plain
   for (let number = 1; ; number += 1) {
     const code = number === 1 ? base : `${base}-${number}`
-    if (findAffiliateByCode(db, code) === undefined) return code
+    if (!isTaken(db, code)) return code
   }
+}
+
+function isTaken(db: Db, code: string): boolean {
+  return findAffiliateByCode(db, code) !== undefined || wasCodeOfErased(db, code)
 }
 
 /**
@@ -120,7 +125,8 @@ export type Counts = { created: number; updated: number; unchanged: number }
 
 /**
  * Creates and updates the affiliates of an import file, matched by code. Other affiliates stay, and the same file again
- * changes nothing. The status `pending` in the file does not undo an operator's decision. No emails are sent.
+ * changes nothing. The status `pending` in the file does not undo an operator's decision, and an affiliate without a rate in
+ * the file keeps the one they have. No emails are sent.
  *
  * @throws AppError VALIDATION_FAILED on `affiliates.N.user` when the account does not exist or the code belongs to
  *   another account, and as `createAffiliate`
@@ -137,22 +143,41 @@ function applyOne(tx: Tx, entry: AffiliateInput, path: string, now: number): key
   if (user === undefined) throw validationFailed({ [path]: ['No account has this email.'] })
   const known = findAffiliateByCode(tx, code)
   if (known === undefined) {
-    createAffiliate(tx, { userId: user.id, code, status, rateBps }, now)
+    createAffiliate(tx, { userId: user.id, code, status, rateBps: rateBps ?? null }, now)
     return 'created'
   }
   if (known.userId !== user.id) throw validationFailed({ [path]: ['The affiliate code belongs to another account.'] })
-  return update(tx, known, { code, rateBps, status: status === 'pending' ? known.status : status }, now)
+  return update(tx, known, wantedOf(known, entry), now)
 }
 
 type Wanted = Pick<AffiliateRow, 'code' | 'rateBps' | 'status'>
 
+function wantedOf(known: AffiliateRow, { code, status, rateBps }: AffiliateInput): Wanted {
+  return {
+    code,
+    rateBps: rateBps ?? known.rateBps,
+    status: status === 'pending' ? known.status : status
+  }
+}
+
+/** What an import file would change to the shop's cost, for the operator to confirm: a higher rate, an affiliate active again. */
+export function costlyChanges(db: Db, entries: readonly AffiliateInput[]): string[] {
+  return entries.flatMap((entry) => {
+    const known = findAffiliateByCode(db, entry.code)
+    if (known === undefined) return []
+    const wanted = wantedOf(known, entry)
+    const [before, after] = [currentRateBps(db, known), currentRateBps(db, wanted)]
+    return [
+      ...(after > before ? [`${known.code} gets ${after / 100} % instead of ${before / 100} %`] : []),
+      ...(wanted.status === 'active' && known.status !== 'active' ? [`${known.code} becomes active`] : [])
+    ]
+  })
+}
+
 function update(tx: Tx, known: AffiliateRow, wanted: Wanted, now: number): keyof Counts {
   const { code, rateBps, status } = known
   if (code === wanted.code && rateBps === wanted.rateBps && status === wanted.status) return 'unchanged'
-  tx.orm
-    .update(affiliates)
-    .set({ ...wanted, updatedAt: now })
-    .where(eq(affiliates.id, known.id))
-    .run()
+  changeAffiliate(tx, known, wanted, now)
+  if (status !== 'active' && wanted.status === 'active') takeOverErased(tx, known, now)
   return 'updated'
 }

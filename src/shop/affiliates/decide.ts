@@ -8,6 +8,7 @@ import { getUserById } from '../accounts/find.ts'
 import { emit } from '../webhooks/emit.ts'
 import { getAffiliate, findAffiliateOfUser } from './find.ts'
 import type { AffiliateRow, AffiliateStatus } from './find.ts'
+import { hashesOfErased, takeOverErased } from './former.ts'
 import { affiliates } from './schema.ts'
 
 export type Decision = 'approve' | 'reject' | 'deactivate'
@@ -33,13 +34,32 @@ export function decideAffiliate(db: Db, ref: string, decision: Decision, now: nu
     if (affiliate.status === to) return affiliate
     if (!from.includes(affiliate.status)) throw refused(affiliate.status, to)
     if (decision !== 'deactivate') notify(tx, affiliate, decision === 'approve', now)
-    return tx.orm
-      .update(affiliates)
-      .set({ status: to, updatedAt: now })
-      .where(eq(affiliates.id, affiliate.id))
-      .returning()
-      .get()
+    if (decision === 'approve') takeOverErased(tx, affiliate, now)
+    return changeAffiliate(tx, affiliate, { status: to }, now)
   })
+}
+
+/** Changes the code, the rate or the status of an affiliate, with an event that has both values. */
+export function changeAffiliate(
+  tx: Tx,
+  affiliate: AffiliateRow,
+  change: Partial<Pick<AffiliateRow, 'code' | 'rateBps' | 'status'>>,
+  now: number
+): AffiliateRow {
+  const changed = tx.orm
+    .update(affiliates)
+    .set({ ...change, updatedAt: now })
+    .where(eq(affiliates.id, affiliate.id))
+    .returning()
+    .get()
+  const [from, to] = [affiliate, changed].map(({ code, status, rateBps }) => ({
+    code,
+    status,
+    ratePercent: rateBps === null ? null : rateBps / 100
+  }))
+  if (from !== undefined && to !== undefined)
+    emit(tx, 'affiliate.changed', { affiliateId: affiliate.id, from, to }, now)
+  return changed
 }
 
 function refused(from: AffiliateStatus, to: AffiliateStatus): AppError {
@@ -69,7 +89,8 @@ const statusOfErased: Readonly<Record<AffiliateStatus, AffiliateStatus>> = {
 /**
  * Anonymises the affiliate account of an erased user. The account is deactivated, or a pending application rejected
  * without an email. Website and message are deleted, and the code, which often is the person's name, is replaced.
- * Referrals and ledger stay for accounting.
+ * Referrals and ledger stay for accounting. Keyed hashes find the mailbox and the code again (former.ts). It runs before
+ * the account loses its email.
  */
 export function anonymiseAffiliateOf(tx: Tx, userId: number, now: number): void {
   const affiliate = findAffiliateOfUser(tx, userId)
@@ -77,5 +98,6 @@ export function anonymiseAffiliateOf(tx: Tx, userId: number, now: number): void 
   const { id } = affiliate
   if (affiliate.status === 'pending') emit(tx, 'affiliate.rejected', { affiliateId: id }, now)
   const status = statusOfErased[affiliate.status]
-  eraseRows(tx, affiliates, eq(affiliates.id, id), { status, updatedAt: now })
+  const hashes = hashesOfErased(tx, affiliate, getUserById(tx, userId))
+  eraseRows(tx, affiliates, eq(affiliates.id, id), { status, ...hashes, updatedAt: now })
 }

@@ -20,7 +20,14 @@ export type ApplyInput = z.output<typeof applyBody>
 export const termsBody = z.strictObject({ version: z.string().min(1).max(100) })
 
 /** Body of POST /affiliates/clicks. `ref` is a code or an id; another one does not count. */
-export const clickBody = z.strictObject({ ref: z.string().min(1).meta({ maxLength: 100 }) })
+export const clickBody = z.strictObject({
+  ref: z.string().min(1).meta({ maxLength: 100 }),
+  campaign: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: "The campaign of the affiliate's link.", example: 'spring' })
+})
 
 /** Refuses credentials, which operators would see, and control characters, which would break tables and files. */
 function isWebUrl(text: string): boolean {

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { instant, oneOf } from '../../platform/db/columns.ts'
-import { internal, notPersonal, personal } from '../../platform/db/personal.ts'
+import { internal, kept, notPersonal, personal } from '../../platform/db/personal.ts'
 import { users } from '../accounts/schema.ts'
 
 export const affiliates = sqliteTable(
@@ -21,12 +22,26 @@ export const affiliates = sqliteTable(
     termsAcceptedAt: instant('terms_accepted_at'),
     website: personal(text('website'), null),
     message: personal(text('message'), null),
+    /** Of an erased account only: keyed hashes, which do not show the email and the code (former.ts). */
+    mailboxHash: kept(text('mailbox_hash'), 'Accounting: what an erased affiliate owes is found again.'),
+    codeHash: kept(text('code_hash'), 'Fraud: the links of an erased affiliate never earn for another person.'),
+    /** The new account of an erased affiliate's mailbox, which what is owed counts for. */
+    successorId: integer('successor_id').references((): AnySQLiteColumn => affiliates.id),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull()
   },
   (t) => [
     uniqueIndex('affiliates_user').on(t.userId),
     uniqueIndex('affiliates_code_key').on(t.codeKey),
+    index('affiliates_erased_mailbox')
+      .on(t.mailboxHash)
+      .where(sql`mailbox_hash IS NOT NULL`),
+    index('affiliates_erased_code')
+      .on(t.codeHash)
+      .where(sql`code_hash IS NOT NULL`),
+    index('affiliates_by_successor')
+      .on(t.successorId)
+      .where(sql`successor_id IS NOT NULL`),
     check('affiliates_status', oneOf(t.status)),
     check('affiliates_rate', sql`${t.rateBps} BETWEEN 0 AND 10000`)
   ]

@@ -1,13 +1,16 @@
 import { AppError } from '../../errors.ts'
-import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
-import { shopDay } from '../invoices/day.ts'
+import { shopDay } from '../settings/shop-days.ts'
 import type { MailTemplate } from '../mail/queue.ts'
-import { accountPageUrl, claimUrl, orderPageUrl } from '../settings/page-url.ts'
+import { accountPageUrl, claimUrl, endSubscriptionUrl, orderPageUrl } from '../settings/page-url.ts'
+import { invitationUrl } from '../desk/people.ts'
 import { setting } from '../settings/settings.ts'
 import { emailTemplates } from './compose.ts'
 import type { Email } from './email.ts'
-import { formatDay } from './email-times.ts'
+import { summaryKinds, toRows } from '../orders/totals.ts'
+import type { SummaryPart } from '../orders/totals.ts'
+import { rateLabel } from '../tax/terms.ts'
+import { wordsOf } from '../settings/language.ts'
 import { openEmailTemplates, renderEmail } from './render.ts'
 import type { RenderedEmail } from './render.ts'
 
@@ -27,7 +30,7 @@ export function previewEmail(shop: ShopContext, template: string, now: number): 
   if (!isTemplate(template))
     throw new AppError('NOT_FOUND', `There is no email "${template}". There are: ${emailTemplates.join(', ')}.`)
   const email = sampleEmail(shop, template, now)
-  const total = formatMoney(3250, setting(shop.db, 'shop.currency'))
+  const total = wordsOf(shop).money(totalOf(shop), setting(shop.db, 'shop.currency'))
   const values = { orderNumber, orderDate: shopDay(shop.db, now), orderTotal: total }
   return renderEmail(shop, openEmailTemplates(), { template, email, values })
 }
@@ -44,35 +47,64 @@ function sampleEmail(shop: ShopContext, template: MailTemplate, now: number): Em
     opening: [opening],
     ...(action === undefined ? {} : { action }),
     ...(isOrder ? orderParts(shop, now) : {}),
-    closing: ['This is a preview with sample data.'],
+    closing: [wordsOf(shop).t('mail.preview')],
     links: {}
   }
 }
 
-function orderParts({ db }: ShopContext, now: number): Pick<Email, 'facts' | 'table' | 'blocks'> {
-  const money = (minor: number): string => formatMoney(minor, setting(db, 'shop.currency'))
+function orderParts(shop: ShopContext, now: number): Pick<Email, 'facts' | 'table' | 'blocks'> {
+  const words = wordsOf(shop)
+  const { t } = words
+  const money = (minor: number): string => words.money(minor, setting(shop.db, 'shop.currency'))
   return {
     facts: [
-      { label: 'Order number', value: orderNumber },
-      { label: 'Order date', value: formatDay(now - day) }
+      { label: t('mail.orderNumber'), value: orderNumber },
+      { label: t('mail.orderDate'), value: words.day(now - day) }
     ],
     table: {
       lines: [
         { label: '2 × Storm lantern', amount: money(2000), picture: null },
         { label: '1 × Enamel mug', amount: money(1250), picture: null }
       ],
-      sums: [{ label: 'Total', amount: money(3250) }]
+      sums: toRows(sampleParts(shop), setting(shop.db, 'shop.currency'), words)
     },
-    blocks: [{ title: 'Shipping address', lines: ['Ada Quill', 'Quay 7', '20457 Hamburg'] }]
+    blocks: [{ title: t('mail.shippingAddress'), lines: ['Ada Quill', 'Quay 7', '20457 Hamburg'] }]
   }
+}
+
+/** The subtotal less the discounts, with shipping and, where prices do not include it, tax. */
+function totalOf(shop: ShopContext): number {
+  return setting(shop.db, 'tax.pricesIncludeTax') ? 3315 : 3945
+}
+
+/**
+ * Every kind of sum, so that the operator sees how their templates and their mail program show each. A type of sum without
+ * a sample does not compile.
+ */
+function sampleParts(shop: ShopContext): SummaryPart[] {
+  const rate = rateLabel({ name: 'VAT', rateMillionths: 190_000 }, wordsOf(shop))
+  const included = setting(shop.db, 'tax.pricesIncludeTax')
+  const parts: Readonly<Record<SummaryPart['kind'], Omit<SummaryPart, 'kind'>>> = {
+    subtotal: { name: '', amountMinor: 3250 },
+    coupon: { name: 'WELCOME10', amountMinor: -325 },
+    discount: { name: '', amountMinor: -100 },
+    shipping: { name: 'Parcel', amountMinor: 490 },
+    pickup: { name: 'Pickup', amountMinor: 0 },
+    tax: { name: rate, amountMinor: 630 },
+    total: { name: '', amountMinor: totalOf(shop) },
+    taxIncluded: { name: rate, amountMinor: 529 }
+  }
+  // The taxes of an order are included in all of its prices or in none.
+  const other = included ? 'tax' : 'taxIncluded'
+  return summaryKinds.flatMap((kind) => (kind === other ? [] : [{ kind, ...parts[kind] }]))
 }
 
 /** What each email is about, in a sentence. */
 function sampleOf(shop: ShopContext, template: MailTemplate): Sample {
   const name = setting(shop.db, 'shop.name')
   const order = `your order ${orderNumber} at ${name}`
-  const view = { label: 'View your order', url: orderPageUrl(shop, 'emails.orderUrl', token) }
-  const again = { label: 'Try again', url: orderPageUrl(shop, 'emails.payUrl', token) }
+  const view = { label: wordsOf(shop).t('mail.viewOrder'), url: orderPageUrl(shop, 'emails.orderUrl', token) }
+  const again = { label: wordsOf(shop).t('mail.tryAgain'), url: orderPageUrl(shop, 'emails.payUrl', token) }
   const account = (page: Parameters<typeof accountPageUrl>[1], label: string) => ({
     label,
     url: accountPageUrl(shop, page, token)
@@ -106,6 +138,12 @@ function sampleOf(shop: ShopContext, template: MailTemplate): Sample {
       opening: 'You need an account for what you bought.',
       action: { label: 'Open my account', url: claimUrl(shop, token) }
     },
+    end_subscription: {
+      subject: `End the subscription of ${order}`,
+      opening: 'Open this link to end your subscription.',
+      action: { label: 'End my subscription', url: endSubscriptionUrl(shop, token) }
+    },
+    mailbox_code: { subject: `12345678 is your code for ${name}`, opening: 'Enter this code: 12345678' },
     order_shipped: { subject: `We have shipped ${order}`, opening: 'Your parcel is on its way.', action: view },
     payment_link: {
       subject: `How to pay ${order}`,
@@ -126,6 +164,11 @@ function sampleOf(shop: ShopContext, template: MailTemplate): Sample {
       opening: 'You will not be charged again.'
     },
     affiliate_decision: { subject: `You are now an affiliate of ${name}`, opening: 'Your code is mira.' },
+    desk_invitation: {
+      subject: `Your access to the desk of ${name}`,
+      opening: 'Make a passkey to log in.',
+      action: { label: 'Make a passkey', url: invitationUrl(shop, token) }
+    },
     shop_new_order: { subject: `[${name}] New order ${orderNumber}`, opening: `Order ${orderNumber} is paid.` },
     shop_payment_warning: { subject: `[${name}] A payment needs your attention`, opening: 'A buyer paid twice.' }
   }

@@ -1,18 +1,21 @@
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
-import type { Db } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { isCreditable } from '../affiliates/credit.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
-import { isOrderPaid } from '../orders/transition.ts'
+import { getOrder } from '../orders/find.ts'
+import { isBuyerTheAffiliate } from '../orders/review.ts'
 import { getReferral } from '../referrals/store.ts'
 import { accept, reject } from '../referrals/referrals.ts'
 import type { ReferralRow } from '../referrals/store.ts'
 import { isAccepted } from '../referrals/states.ts'
+import { hasMoneyOf } from './held.ts'
 
 const byOperator = 'operator'
 
 /**
- * An operator accepts a pending referral (when `affiliates.autoAccept` is off), or one that an operator rejected before.
+ * An operator accepts a pending referral (in review, or when `affiliates.autoAccept` is off), one that an operator rejected
+ * before, or one of the affiliate's own order whose email was corrected.
  * An accepted referral does not change.
  *
  * @throws AppError NOT_FOUND; TRANSITION_REFUSED when the order is not paid, when the referral was rejected for another
@@ -22,10 +25,10 @@ export function acceptAsOperator(db: Db, referralId: number, now: number): Refer
   return write(db, (tx) => {
     const referral = getReferral(tx, referralId)
     if (isAccepted(referral.status)) return referral
-    if (referral.status === 'rejected' && !referral.rejectedFor?.startsWith(byOperator)) {
+    if (referral.status === 'rejected' && !mayBeAccepted(tx, referral)) {
       throw refused(referral, `was rejected (${referral.rejectedFor ?? 'no reason recorded'})`)
     }
-    if (!isOrderPaid(tx, referral.orderId)) throw refused(referral, 'belongs to an order that is not paid')
+    if (!hasMoneyOf(tx, referral.orderId)) throw refused(referral, 'belongs to an order that is not paid')
     if (!isCreditable(tx, getAffiliateById(tx, referral.affiliateId))) {
       throw refused(referral, 'belongs to an affiliate who is not active')
     }
@@ -43,6 +46,28 @@ export function rejectAsOperator(db: Db, referralId: number, reason: string, now
   const text = reason.trim()
   const rejectedFor = text === '' ? byOperator : `${byOperator}: ${text}`
   return write(db, (tx) => reject(tx, getReferral(tx, referralId), rejectedFor, now))
+}
+
+/** A rejection as the buyer's own can be undone once the order's email was corrected. */
+function mayBeAccepted(tx: Tx, { rejectedFor, orderId }: ReferralRow): boolean {
+  if (rejectedFor === 'self') return !isBuyerTheAffiliate(tx, getOrder(tx, orderId))
+  return rejectedFor?.startsWith(byOperator) ?? false
+}
+
+/**
+ * Accepts or rejects several referrals for an operator, all or none.
+ *
+ * @throws AppError as `acceptAsOperator` and `rejectAsOperator`
+ */
+export function decideReferrals(
+  db: Db,
+  ids: readonly number[],
+  decision: { accept: true } | { accept: false; reason: string },
+  now: number
+): ReferralRow[] {
+  return write(db, (tx) =>
+    ids.map((id) => (decision.accept ? acceptAsOperator(tx, id, now) : rejectAsOperator(tx, id, decision.reason, now)))
+  )
 }
 
 function refused({ id, status }: ReferralRow, why: string): AppError {

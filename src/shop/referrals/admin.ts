@@ -18,14 +18,15 @@ import type { AffiliateRow } from '../affiliates/find.ts'
 import { toAffiliate } from '../affiliates/view.ts'
 import type { AffiliateView } from '../affiliates/view.ts'
 import { acceptedStatuses } from './states.ts'
+import type { ReviewReason } from './states.ts'
 
 /** A referral as operators see it (docs/contract.md A8). */
 export type AdminReferral = ReferralView & {
   affiliateCode: string
   orderId: number
   visitId: number
-  /** `plus_address`: the buyer's email is a plus address of the affiliate's own. */
-  note?: NonNullable<ReferralRow['note']>
+  /** Why an operator decides about it. */
+  review?: ReviewReason[]
 }
 export type ReferralFilter = { affiliateId?: number; status?: ReferralRow['status'] }
 
@@ -90,8 +91,8 @@ export function showReferral(db: Db, id: number) {
 /** A referral for operators; see `AdminReferral`. */
 export function toAdminReferral(row: ReferralRow, affiliateCode: string): AdminReferral {
   const { id, ...rest } = toReferral(row)
-  const note = row.note === null ? {} : { note: row.note }
-  return { id, affiliateCode, orderId: row.orderId, visitId: row.visitId, ...rest, ...note }
+  const review = row.review === null ? {} : { review: row.review }
+  return { id, affiliateCode, orderId: row.orderId, visitId: row.visitId, ...rest, ...review }
 }
 
 function toEntry({ kind, amountMinor, currency, reason, payoutId, at }: CommissionEntryRow) {

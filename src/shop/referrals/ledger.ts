@@ -6,11 +6,13 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
 import { setting } from '../settings/settings.ts'
 import { findAffiliateOfUser } from '../affiliates/find.ts'
+import { erasedAccountsOf } from '../affiliates/former.ts'
 import { requireAffiliate } from '../affiliates/gate.ts'
 import { toAffiliate } from '../affiliates/view.ts'
 import type { AffiliateView } from '../affiliates/view.ts'
 
-export type EntryOrigin = Pick<ReferralRow, 'id' | 'affiliateId' | 'currency'>
+/** What an entry is about; `id` is that of the referral, null for an entry without one. */
+export type EntryOrigin = Pick<ReferralRow, 'affiliateId' | 'currency'> & { id: number | null }
 
 const entriesByReferral = statement((orm) =>
   orm
@@ -37,7 +39,13 @@ export function isPaidOut(db: Db, referralId: number): boolean {
  * `taken_back` for a decrease, none when it is equal. Payouts do not change. If more was paid out than is earned, the
  * referral's entries have a negative sum, which reduces the affiliate's next payout.
  */
-export function adjustEarned(tx: Tx, referral: EntryOrigin, targetMinor: number, reason: string, now: number): void {
+export function adjustEarned(
+  tx: Tx,
+  referral: EntryOrigin & Pick<ReferralRow, 'id'>,
+  targetMinor: number,
+  reason: string,
+  now: number
+): void {
   const earned = entriesOf(tx, referral.id).filter(({ kind }) => kind !== 'paid_out')
   const change = targetMinor - sumOf(earned)
   if (change === 0) return
@@ -55,6 +63,28 @@ export function recordPaidOut(
   const reason = payout.owedMinor < 0 ? `set off in payout ${payout.id}` : `payout ${payout.id}`
   const amountMinor = -payout.owedMinor
   addEntry(tx, referral, { payoutId: payout.id, kind: 'paid_out', amountMinor, reason, at: now })
+}
+
+/** Records that the amount of a payout for a referral is owed again (or no longer set off), because the payout failed. */
+export function recordReturned(
+  tx: Tx,
+  referral: EntryOrigin,
+  payout: { id: number; amountMinor: number },
+  now: number
+): void {
+  const { id: payoutId, amountMinor } = payout
+  const reason = `payout ${payoutId} failed`
+  addEntry(tx, referral, { payoutId, kind: 'paid_out', amountMinor, reason, at: now })
+}
+
+/** Adds an amount to what an affiliate is owed, without a referral. A negative one corrects it. */
+export function recordBonus(
+  tx: Tx,
+  affiliate: Pick<EntryOrigin, 'affiliateId' | 'currency'>,
+  { amountMinor, reason }: { amountMinor: number; reason: string },
+  now: number
+): void {
+  addEntry(tx, { ...affiliate, id: null }, { payoutId: null, kind: 'bonus', amountMinor, reason, at: now })
 }
 
 type NewEntry = Pick<CommissionEntryRow, 'payoutId' | 'kind' | 'amountMinor' | 'reason' | 'at'>
@@ -97,12 +127,16 @@ const pendingByDay = statement((orm) =>
     .prepare()
 )
 
-/** An affiliate's balance in the shop's currency. */
+/** An affiliate's balance in the shop's currency, with that of erased accounts of the same mailbox. */
 export function balanceOf(db: Db, affiliateId: number): Balance {
   const currency = setting(db, 'shop.currency')
-  const totals = totalsByKind(db).all({ affiliateId, currency })
+  const ids = [affiliateId, ...erasedAccountsOf(db, affiliateId)]
+  const totals = ids.flatMap((id) => totalsByKind(db).all({ affiliateId: id, currency }))
   const paidMinor = -sumOf(totals.filter(({ kind }) => kind === 'paid_out')) || 0
-  const pendingMinor = pendingByDay(db).get({ affiliateId, currency })?.amountMinor ?? 0
+  const pendingMinor = ids.reduce(
+    (sum, id) => sum + (pendingByDay(db).get({ affiliateId: id, currency })?.amountMinor ?? 0),
+    0
+  )
   return { currency, pendingMinor, unpaidMinor: sumOf(totals), paidMinor }
 }
 
@@ -114,4 +148,12 @@ export function balanceOf(db: Db, affiliateId: number): Balance {
 export function getOwnAffiliate(db: Db, userId: number): { affiliate: AffiliateView; balance: Balance } {
   const affiliate = requireAffiliate(db, findAffiliateOfUser(db, userId))
   return { affiliate: toAffiliate(db, affiliate), balance: balanceOf(db, affiliate.id) }
+}
+
+/** An affiliate's balance where something is pending, owed to them or owed by them; null without one. */
+export function openBalanceOf(db: Db, userId: number): Balance | null {
+  const affiliate = findAffiliateOfUser(db, userId)
+  if (affiliate === undefined) return null
+  const balance = balanceOf(db, affiliate.id)
+  return balance.pendingMinor === 0 && balance.unpaidMinor === 0 ? null : balance
 }

@@ -107,8 +107,9 @@ export const statsQuery = z.object({ days: queryInteger({ min: 1, max: 366, defa
 
 /** A referral for its affiliate; see `ReferralView`. */
 export function toReferral(
-  row: Pick<ReferralRow, 'id' | 'amountMinor' | 'currency' | 'status' | 'createdAt'>
+  row: Pick<ReferralRow, 'id' | 'amountMinor' | 'currency' | 'status' | 'createdAt' | 'review'>
 ): ReferralView {
-  const { id, amountMinor, currency, status, createdAt } = row
-  return { id, amountMinor, currency, status, createdAtUtc: toIso(createdAt) }
+  const { id, amountMinor, currency, status, createdAt, review } = row
+  const reason = status === 'pending' && review !== null ? ({ reason: 'review' } as const) : {}
+  return { id, amountMinor, currency, status, createdAtUtc: toIso(createdAt), ...reason }
 }

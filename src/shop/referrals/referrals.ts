@@ -1,3 +1,4 @@
+import { shopDay } from '../settings/shop-days.ts'
 import { currentRateBps } from '../affiliates/view.ts'
 import type { ReferralRow } from './store.ts'
 import { referrals } from './schema.ts'
@@ -9,6 +10,7 @@ import { getAffiliateById } from '../affiliates/find.ts'
 import { isPaidOut, adjustEarned } from './ledger.ts'
 import type { AffiliateRow } from '../affiliates/find.ts'
 import { isAccepted } from './states.ts'
+import type { ReviewReason } from './states.ts'
 import { netCommissionMinor } from './commission.ts'
 import type { CommissionBase } from './commission.ts'
 
@@ -19,7 +21,6 @@ export type NewReferral = {
   /** The goods of the order after discounts, without shipping and tax, in minor units of `currency`. */
   baseMinor: number
   currency: string
-  note?: ReferralRow['note']
   /** Rejects the referral immediately and finally, for this reason (`self`). */
   reject?: string
 }
@@ -29,11 +30,19 @@ export type NewReferral = {
  * undefined, without a referral, for goods that cost nothing and for an affiliate who is not active.
  */
 export function createReferral(tx: Tx, input: NewReferral, now: number): ReferralRow | undefined {
-  const { affiliate, orderId, visitId, baseMinor, currency, note = null, reject: refusal } = input
+  const { affiliate, orderId, visitId, baseMinor, currency, reject: refusal } = input
   if (baseMinor === 0 || affiliate.status !== 'active') return undefined
   const rateBps = currentRateBps(tx, affiliate)
   const amountMinor = netCommissionMinor({ baseMinor, goodsMinor: baseMinor, refundedGoodsMinor: 0 }, rateBps)
-  const row = { affiliateId: affiliate.id, orderId, visitId, rateBps, amountMinor, currency, note }
+  const row = {
+    affiliateId: affiliate.id,
+    orderId,
+    visitId,
+    rateBps,
+    amountMinor,
+    currency,
+    day: shopDay(tx, now)
+  }
   const referral = tx.orm
     .insert(referrals)
     .values({ ...row, status: 'pending', createdAt: now, updatedAt: now })
@@ -45,12 +54,12 @@ export function createReferral(tx: Tx, input: NewReferral, now: number): Referra
 
 /**
  * Accepts the referral of a paid order: `pending` becomes `unpaid`, and the commission after refunds is earned. A referral
- * with another status does not change. If the affiliate or the user account is not active, the referral stays pending,
- * and an operator accepts or rejects it later.
+ * with another status does not change. If the affiliate or the user account is not active, or if there are reasons for a
+ * review, the referral stays pending, and an operator accepts or rejects it later.
  */
 export function acceptReferral(tx: Tx, orderId: number, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
-  if (referral?.status !== 'pending') return
+  if (referral?.status !== 'pending' || referral.review !== null) return
   if (isCreditable(tx, getAffiliateById(tx, referral.affiliateId))) accept(tx, referral, now)
 }
 
@@ -100,22 +109,29 @@ function isOrderReason(reason: string | null): boolean {
   return reason?.startsWith('order_') ?? false
 }
 
+/** Whether a payment of the order, now or after a failure, still makes it count. */
+function mayBePaidLater({ status, rejectedFor }: ReferralRow): boolean {
+  return status === 'pending' || (status === 'rejected' && isOrderReason(rejectedFor))
+}
+
 /** Why the referral of an order was rejected for good, such as `self`; null without one, and for the order's own state. */
 export function finalRefusalOf(db: Db, orderId: number): string | null {
   const reason = findReferralOfOrder(db, orderId)?.rejectedFor ?? null
   return isOrderReason(reason) ? null : reason
 }
 
-/** Stores what an operator should look at in the referral of an order. */
-export function noteReferral(tx: Tx, orderId: number, note: NonNullable<ReferralRow['note']>, now: number): void {
+/** Stores why an operator must decide about the pending referral of an order; without reasons, none must. */
+export function reviewReferral(tx: Tx, orderId: number, reasons: ReviewReason[], now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
-  if (referral !== undefined) storeReferral(tx, referral, { note }, now)
+  if (referral?.status !== 'pending') return
+  const review = reasons.length === 0 ? null : reasons
+  if (JSON.stringify(review) !== JSON.stringify(referral.review)) storeReferral(tx, referral, { review }, now)
 }
 
 /** Makes the referral of a failed or cancelled order pending again, because the order is paid or open again. */
 export function reopenReferral(tx: Tx, orderId: number, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
-  if (referral?.status !== 'rejected' || !isOrderReason(referral.rejectedFor)) return
+  if (referral?.status !== 'rejected' || !mayBePaidLater(referral)) return
   storeReferral(tx, referral, { status: 'pending', rejectedFor: null, acceptedAt: null }, now)
 }
 
@@ -138,7 +154,8 @@ export function reduceCommission(tx: Tx, orderId: number, order: CommissionBase,
 
 /**
  * Restores the commission after a recorded refund has failed. A referral that was rejected because of the refund is
- * pending or accepted again; a referral that was rejected for another reason stays rejected.
+ * pending or accepted again; one that was rejected for another reason stays rejected, with the amount that counts if it is
+ * accepted later.
  *
  * @param order.refundedGoodsMinor what the refunds that remain returned of the goods
  */
@@ -146,7 +163,6 @@ export function restoreCommission(tx: Tx, orderId: number, order: CommissionBase
   const referral = findReferralOfOrder(tx, orderId)
   if (referral === undefined) return
   const wasRefunded = referral.status === 'rejected' && referral.rejectedFor === 'order_refunded'
-  if (referral.status === 'rejected' && !wasRefunded) return
   const amountMinor = netCommissionMinor(order, referral.rateBps)
   const change = wasRefunded ? ({ amountMinor, status: 'pending', rejectedFor: null } as const) : { amountMinor }
   const restored = storeReferral(tx, referral, change, now)
@@ -155,14 +171,14 @@ export function restoreCommission(tx: Tx, orderId: number, order: CommissionBase
 }
 
 /**
- * Recomputes the commission of a pending referral when the goods of its unpaid order cost something else. The rate stays.
- * Goods that cost nothing reject the referral (`nothing_to_pay`).
+ * Recomputes the commission when the goods of an unpaid order cost something else, also of an order that failed and can be
+ * paid later. The rate stays. Goods that cost nothing reject the referral (`nothing_to_pay`).
  *
  * @param baseMinor the goods after discounts, without shipping and tax
  */
 export function repriceReferral(tx: Tx, orderId: number, baseMinor: number, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
-  if (referral?.status !== 'pending') return
+  if (referral === undefined || !mayBePaidLater(referral)) return
   const amountMinor = netCommissionMinor({ baseMinor, goodsMinor: baseMinor, refundedGoodsMinor: 0 }, referral.rateBps)
   const repriced = storeReferral(tx, referral, { amountMinor }, now)
   if (baseMinor === 0) reject(tx, repriced, 'nothing_to_pay', now)

@@ -1,12 +1,14 @@
-import { sql } from 'drizzle-orm'
+import { getTableName, sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { instant, minor, oneOf } from '../../platform/db/columns.ts'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { z } from 'zod'
+import { instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import { kept, notPersonal } from '../../platform/db/personal.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
-import { referralStatuses } from './states.ts'
+import { referralStatuses, reviewReasons } from './states.ts'
 
-/** A payment to one affiliate for several referrals. */
+/** A payment to one affiliate for several referrals. Append-only: what comes after it is a row of `payout_failures`. */
 export const payouts = sqliteTable(
   'payouts',
   {
@@ -17,10 +19,44 @@ export const payouts = sqliteTable(
     amountMinor: minor('amount_minor').notNull(),
     currency: notPersonal(text('currency').notNull()),
     reference: kept(text('reference'), 'Accounting: a payout was made.'),
+    /** Who paid: the operator's name on the server. */
+    paidBy: notPersonal(text('paid_by').notNull()),
     createdAt: instant('created_at').notNull()
   },
   (t) => [index('payouts_by_affiliate').on(t.affiliateId, t.id), check('payouts_amount', sql`${t.amountMinor} > 0`)]
 )
+
+/** Payouts whose money came back. Their commissions are due again. Append-only. */
+export const payoutFailures = sqliteTable('payout_failures', {
+  payoutId: integer('payout_id')
+    .primaryKey()
+    .references(() => payouts.id),
+  reason: notPersonal(text('reason').notNull()),
+  /** Who recorded it: the operator's name on the server. */
+  recordedBy: notPersonal(text('recorded_by').notNull()),
+  createdAt: instant('created_at').notNull()
+})
+
+/**
+ * Payouts that the database had before a restore, and that the restored one does not know. No payout is made until an
+ * operator has taken them over: their commissions look due, and would be paid twice.
+ */
+export const lostPayouts = sqliteTable('lost_payouts', {
+  /** The id that the payout had. */
+  id: integer('id').primaryKey(),
+  affiliateId: integer('affiliate_id').notNull(),
+  affiliateCode: kept(text('affiliate_code').notNull(), 'Accounting: who was paid.'),
+  amountMinor: minor('amount_minor').notNull(),
+  currency: notPersonal(text('currency').notNull()),
+  reference: kept(text('reference'), 'Accounting: a payout was made.'),
+  paidBy: notPersonal(text('paid_by').notNull()),
+  createdAt: instant('created_at').notNull(),
+  /** What it paid for each referral; null for one that the restored database does not have. */
+  lines: notPersonal(
+    json('lines', z.array(z.object({ referralId: z.int().nullable(), amountMinor: z.int() }))).notNull()
+  ),
+  takenOverAt: instant('taken_over_at')
+})
 
 export const referrals = sqliteTable(
   'referrals',
@@ -40,9 +76,11 @@ export const referrals = sqliteTable(
     amountMinor: minor('amount_minor').notNull(),
     currency: notPersonal(text('currency').notNull()),
     rejectedFor: notPersonal(text('rejected_for')),
-    /** What an operator should look at before accepting or paying; `plus_address`: see isPlusAddressOf. */
-    note: text('note', { enum: ['plus_address'] }),
+    /** Why an operator decides about it; null without a reason. */
+    review: notPersonal(json('review', z.array(z.enum(reviewReasons)))),
     acceptedAt: instant('accepted_at'),
+    /** The day on which the order was placed, in the shop's time zone of that day, as YYYY-MM-DD. */
+    day: notPersonal(text('day').notNull()),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull()
   },
@@ -55,9 +93,13 @@ export const referrals = sqliteTable(
   ]
 )
 
-const entryKinds = ['earned', 'taken_back', 'paid_out'] as const
+/** `bonus`: what an operator added by hand, without a referral; negative to correct one. */
+const entryKinds = ['earned', 'taken_back', 'bonus', 'paid_out'] as const
 
-/** The ledger. Append-only: triggers refuse UPDATE and DELETE. Positive entries increase what the shop owes. */
+/**
+ * The ledger. Append-only: triggers refuse UPDATE and DELETE. Positive entries increase what the shop owes. `paid_out` is
+ * negative for a payout, and positive for one that failed, which has the same `payout_id`.
+ */
 export const commissionEntries = sqliteTable(
   'commission_entries',
   {
@@ -75,6 +117,7 @@ export const commissionEntries = sqliteTable(
   },
   (t) => [
     index('commission_entries_by_referral').on(t.referralId, t.id),
+    index('commission_entries_by_payout').on(t.payoutId, t.id),
     check('commission_entries_kind', oneOf(t.kind))
   ]
 )
@@ -89,8 +132,8 @@ export const referralTotals = sqliteTable(
     affiliateId: integer('affiliate_id')
       .notNull()
       .references(() => affiliates.id),
-    /** The day of `created_at` in UTC, as the number of days since 1970. */
-    day: integer('day').notNull(),
+    /** The day of the referrals. */
+    day: notPersonal(text('day').notNull()),
     currency: notPersonal(text('currency').notNull()),
     status: text('status', { enum: referralStatuses }).notNull(),
     orders: integer('orders').notNull(),
@@ -114,9 +157,18 @@ export const commissionTotals = sqliteTable(
 )
 
 const addToTotals = `INSERT INTO referral_totals (affiliate_id, day, currency, status, orders, amount_minor)
-          VALUES (NEW.affiliate_id, NEW.created_at / 86400000, NEW.currency, NEW.status, 1, NEW.amount_minor)
+          VALUES (NEW.affiliate_id, NEW.day, NEW.currency, NEW.status, 1, NEW.amount_minor)
           ON CONFLICT DO UPDATE SET orders = orders + 1, amount_minor = amount_minor + excluded.amount_minor`
-const run = `SELECT RAISE(ABORT, 'the commission ledger is append-only')`
+
+/** Refuses every change of the rows of a table. */
+function appendOnly(on: SQLiteTable, what: string): Trigger[] {
+  const name = getTableName(on)
+  const run = `SELECT RAISE(ABORT, '${what} are append-only')`
+  return [
+    { name: `${name}_unchanged`, event: 'BEFORE UPDATE', on, run },
+    { name: `${name}_kept`, event: 'BEFORE DELETE', on, run }
+  ]
+}
 
 export const triggers: readonly Trigger[] = [
   { name: 'referrals_added_up', event: 'AFTER INSERT', on: referrals, run: addToTotals },
@@ -125,7 +177,7 @@ export const triggers: readonly Trigger[] = [
     event: 'AFTER UPDATE OF status, amount_minor',
     on: referrals,
     run: `UPDATE referral_totals SET orders = orders - 1, amount_minor = amount_minor - OLD.amount_minor
-          WHERE affiliate_id = OLD.affiliate_id AND day = OLD.created_at / 86400000 AND currency = OLD.currency
+          WHERE affiliate_id = OLD.affiliate_id AND day = OLD.day AND currency = OLD.currency
             AND status = OLD.status;
           ${addToTotals}`
   },
@@ -137,6 +189,7 @@ export const triggers: readonly Trigger[] = [
           VALUES (NEW.affiliate_id, NEW.currency, NEW.kind, NEW.amount_minor)
           ON CONFLICT DO UPDATE SET amount_minor = amount_minor + excluded.amount_minor`
   },
-  { name: 'commission_entries_unchanged', event: 'BEFORE UPDATE', on: commissionEntries, run },
-  { name: 'commission_entries_kept', event: 'BEFORE DELETE', on: commissionEntries, run }
+  ...appendOnly(commissionEntries, 'the entries of the commission ledger'),
+  ...appendOnly(payouts, 'payouts'),
+  ...appendOnly(payoutFailures, 'failures of payouts')
 ]

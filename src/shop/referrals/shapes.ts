@@ -11,6 +11,7 @@ export const referral = z
     amountMinor: z.number().meta({ description: 'Minor units of the currency, net of refunds.', example: 125 }),
     currency,
     status: z.enum(referralStatuses).meta({ example: 'unpaid' }),
+    reason: z.literal('review').optional().meta({ description: 'The shop checks this pending referral itself.' }),
     createdAtUtc: time
   })
   .meta({ id: 'Referral' })
@@ -32,7 +33,7 @@ const counts = z.object({
 /** What the links of an affiliate led to; `commissions` is sorted by currency. */
 export type AffiliateCounts = z.infer<typeof counts>
 
-const dayText = z.string().meta({ format: 'date', description: 'In UTC.', example: '2026-03-31' })
+const dayText = z.string().meta({ format: 'date', description: 'In the time zone of the shop.', example: '2026-03-31' })
 
 export const affiliateStatsData = z
   .object({

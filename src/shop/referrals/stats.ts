@@ -2,14 +2,13 @@ import type { AffiliateCounts, AffiliateStats } from './shapes.ts'
 import { and, between, eq, gt, gte, inArray, sql, sum } from 'drizzle-orm'
 import { readSnapshot, statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { toDay } from '../../platform/iso-time.ts'
+import { addDays } from '../../platform/days.ts'
+import { shopDay } from '../settings/shop-days.ts'
 import { findAffiliateOfUser } from '../affiliates/find.ts'
 import { requireActiveAffiliate } from '../affiliates/gate.ts'
 import { affiliateClicks, affiliates } from '../affiliates/schema.ts'
 import { referralTotals } from './schema.ts'
 import { acceptedStatuses } from './states.ts'
-
-const dayMs = 86_400_000
 
 const { placeholder } = sql
 const clicksSince = statement((orm) =>
@@ -32,7 +31,7 @@ const sold = {
 }
 const ordersSince = statement((orm) =>
   orm
-    .select({ dayNumber: referralTotals.day, ...sold })
+    .select({ day: referralTotals.day, ...sold })
     .from(referralTotals)
     .where(
       and(
@@ -47,7 +46,7 @@ const ordersSince = statement((orm) =>
 )
 
 /**
- * The clicks, orders and commissions of a user's affiliate account on each of the last `days` days (UTC), today included.
+ * The clicks, orders and commissions of a user's affiliate account on each of the last `days` days of the shop, today included.
  * An order counts on the day on which it was placed, while its referral is accepted (`unpaid` or `paid`): an unpaid,
  * cancelled or refunded order does not count.
  *
@@ -64,7 +63,7 @@ export function getAffiliateStats(db: Db, userId: number, days: number, now: num
 export type AffiliateResult = { code: string; currency: string; clicks: number; orders: number; amountMinor: number }
 
 /**
- * What the links of all affiliates led to in some days (YYYY-MM-DD in UTC, both included), as in `getAffiliateStats`: a
+ * What the links of all affiliates led to in some days (YYYY-MM-DD, both included), as in `getAffiliateStats`: a
  * row for each affiliate and currency, the highest commission first. Affiliates without clicks and orders have none.
  *
  * @param currency of the row of an affiliate without orders
@@ -82,7 +81,7 @@ export function affiliateResults(
         .map(({ id, code }) => [id, code])
     )
     const clicks = new Map(clicksWithin(db, from, to).map((row) => [row.id, row.clicks]))
-    const orders = ordersWithin(db, Date.parse(from) / dayMs, Date.parse(to) / dayMs).toSorted(byCommission)
+    const orders = ordersWithin(db, from, to).toSorted(byCommission)
     const found = new Set(orders.map(({ id }) => id))
     const unsold = [...clicks.keys()].filter((id) => !found.has(id))
     const rows = [...orders, ...unsold.map((id) => ({ id, currency, orders: 0, amountMinor: 0 }))]
@@ -105,7 +104,7 @@ function clicksWithin(db: Db, from: string, to: string) {
     .all()
 }
 
-function ordersWithin(db: Db, firstDay: number, lastDay: number) {
+function ordersWithin(db: Db, firstDay: string, lastDay: string) {
   return db.orm
     .select({ id: referralTotals.affiliateId, ...sold })
     .from(referralTotals)
@@ -121,25 +120,22 @@ function byCommission(a: Earned, b: Earned): number {
 }
 
 function statsOf(db: Db, affiliateId: number, days: number, now: number): AffiliateStats {
-  const today = Math.floor(now / dayMs)
-  const first = today - days + 1
-  const counts = Array.from({ length: days }, (_, index) => ({
-    day: toDay((first + index) * dayMs),
-    ...emptyCounts()
-  }))
+  const to = shopDay(db, now)
+  const from = addDays(to, 1 - days)
+  const counts = Array.from({ length: days }, (_, index) => ({ day: addDays(from, index), ...emptyCounts() }))
   const byDay = new Map(counts.map((count) => [count.day, count]))
   // After the clock was set back, there may be rows of days that have not come yet.
-  for (const { day, clicks } of clicksSince(db).all({ affiliateId, firstDay: toDay(first * dayMs) })) {
+  for (const { day, clicks } of clicksSince(db).all({ affiliateId, firstDay: from })) {
     const count = byDay.get(day)
     if (count !== undefined) count.clicks = clicks
   }
-  for (const { dayNumber, currency, orders, amountMinor } of ordersSince(db).all({ affiliateId, firstDay: first })) {
-    const count = counts[dayNumber - first]
+  for (const { day, currency, orders, amountMinor } of ordersSince(db).all({ affiliateId, firstDay: from })) {
+    const count = byDay.get(day)
     if (count === undefined) continue
     count.orders += orders
     count.commissions.push({ currency, amountMinor })
   }
-  return { from: toDay(first * dayMs), to: toDay(today * dayMs), days: counts, totals: totalsOf(counts) }
+  return { from, to, days: counts, totals: totalsOf(counts) }
 }
 
 function emptyCounts(): AffiliateCounts {

@@ -44,7 +44,7 @@ const updateReferral = statement((orm) =>
       amountMinor: sql`${sql.placeholder('amountMinor')}`,
       rejectedFor: sql`${sql.placeholder('rejectedFor')}`,
       acceptedAt: sql`${sql.placeholder('acceptedAt')}`,
-      note: sql`${sql.placeholder('note')}`,
+      review: sql`${sql.placeholder('review')}`,
       updatedAt: sql`${sql.placeholder('now')}`
     })
     .where(eq(referrals.id, sql.placeholder('id')))
@@ -54,12 +54,13 @@ const updateReferral = statement((orm) =>
 
 /** The fields of a referral that can change. Its affiliate, order and rate cannot. */
 export type ReferralChange = Partial<
-  Pick<ReferralRow, 'status' | 'amountMinor' | 'rejectedFor' | 'acceptedAt' | 'note'>
+  Pick<ReferralRow, 'status' | 'amountMinor' | 'rejectedFor' | 'acceptedAt' | 'review'>
 >
 
 /** Updates a referral and returns the new row. */
 export function storeReferral(tx: Tx, referral: ReferralRow, change: ReferralChange, now: number): ReferralRow {
-  return updateReferral(tx).get({ ...referral, ...change, now })
+  const { review, ...row } = { ...referral, ...change }
+  return updateReferral(tx).get({ ...row, review: review === null ? null : JSON.stringify(review), now })
 }
 
 /** A referral as the data of its events. */

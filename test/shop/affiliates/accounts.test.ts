@@ -187,7 +187,13 @@ describe('a decision about an affiliate', () => {
     decide(shop, 'mira', 'reject')
     decide(shop, 'MIRA', 'approve')
     decide(shop, '1', 'deactivate')
-    expect(eventsOf(shop)).toEqual(['affiliate.rejected', 'affiliate.approved'])
+    expect(eventsOf(shop)).toEqual([
+      'affiliate.rejected',
+      'affiliate.changed',
+      'affiliate.approved',
+      'affiliate.changed',
+      'affiliate.changed'
+    ])
     const mails = shop.db.sqlite.prepare('SELECT template, recipient, data FROM mails ORDER BY id').all()
     expect(mails).toEqual([
       { template: 'affiliate_decision', recipient: 'mira@shop.example', data: '{"affiliateId":1,"approved":false}' },
@@ -309,7 +315,7 @@ describe('affiliates of an import file', () => {
     expect(seed()).toEqual({ created: 0, updated: 0, unchanged: 1 })
     expect(seed({ status: 'pending' })).toEqual({ created: 0, updated: 0, unchanged: 1 })
     expect(seed({ rateBps: null, code: 'Mira' })).toEqual({ created: 0, updated: 1, unchanged: 0 })
-    expect(getAffiliate(shop.db, 'mira')).toMatchObject({ code: 'Mira', status: 'active', rateBps: null })
+    expect(getAffiliate(shop.db, 'mira')).toMatchObject({ code: 'Mira', status: 'active', rateBps: 1_500 })
   })
 
   it('are refused when the account does not exist or the code belongs to another account', async () => {

@@ -4,13 +4,14 @@ import { orders } from '../../../src/shop/orders/schema.ts'
 import { payPayouts } from '../../../src/shop/payouts/payouts.ts'
 import type { PaidPayout, PayoutRun } from '../../../src/shop/payouts/payouts.ts'
 import { acceptReferral } from '../../../src/shop/referrals/referrals.ts'
+import type { ShopContext } from '../../../src/shop/context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
 import { refer } from '../affiliates/support.ts'
 
 export const dayMs = 86_400_000
 
 /** Creates an order in a state, or moves it there, without the effects of the state. */
-export function setOrder(shop: TestShop, id: number, status: OrderStatus): void {
+export function setOrder(shop: Pick<ShopContext, 'db' | 'clock'>, id: number, status: OrderStatus): void {
   const now = shop.clock.now()
   const sums = { currency: 'EUR', subtotalMinor: 0, discountMinor: 0, totalMinor: 0 }
   const row = { id, status, ...sums, strategy: 'redirect_to_store' as const, contact: {}, publicToken: `order-${id}` }
@@ -28,12 +29,12 @@ export function earn(shop: TestShop, affiliateId: number, orderId: number, total
   write(shop.db, (tx) => acceptReferral(tx, orderId, shop.clock.now()))
 }
 
-export function pay(shop: TestShop, run: PayoutRun = {}): PaidPayout[] {
-  return payPayouts(shop.db, run, shop.clock.now())
+export function pay(shop: TestShop, run: Partial<PayoutRun> = {}): PaidPayout[] {
+  return payPayouts(shop.db, { by: 'lena', ...run }, shop.clock.now())
 }
 
 /** Pays everything that is earned so far, after the hold. */
-export function payAfterHold(shop: TestShop, run: PayoutRun = {}): PaidPayout[] {
+export function payAfterHold(shop: TestShop, run: Partial<PayoutRun> = {}): PaidPayout[] {
   shop.clock.advance(30 * dayMs)
   return pay(shop, run)
 }
