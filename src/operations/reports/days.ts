@@ -1,7 +1,9 @@
 import { AppError, validationFailed } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toDay } from '../../platform/iso-time.ts'
-import { shopDay, startOfShopDay } from '../../shop/invoices/day.ts'
+import { addDays, countDays, isDay, parseInstant } from '../../platform/days.ts'
+import type { Edge } from '../../platform/days.ts'
+import { endOfShopDay, shopDay, shopTimeZone, startOfShopDay } from '../../shop/settings/shop-days.ts'
 
 /** Days (YYYY-MM-DD), both included. */
 export type Days = { from: string; to: string }
@@ -12,18 +14,6 @@ export type Unit = (typeof units)[number]
 /** A part of the days of a report, and its first instant and the one after its last (epoch ms). */
 export type Part = Days & { startsAt: number; endsAt: number }
 
-const dayMs = 86_400_000
-
-/** The day that is `count` days after another one. */
-function addDays(day: string, count: number): string {
-  return toDay(Date.parse(day) + count * dayMs)
-}
-
-/** The number of days. */
-export function countDays({ from, to }: Days): number {
-  return (Date.parse(to) - Date.parse(from)) / dayMs + 1
-}
-
 /** The unit that divides the days into at most about 45 parts, or into months. */
 export function fittingUnit(days: Days): Unit {
   const count = countDays(days)
@@ -32,7 +22,7 @@ export function fittingUnit(days: Days): Unit {
 
 /** The instants of days in the shop's time zone: the first, and the one after the last. */
 export function spanOf(db: Db, { from, to }: Days): { startsAt: number; endsAt: number } {
-  return { startsAt: startOfShopDay(db, from), endsAt: startOfShopDay(db, addDays(to, 1)) }
+  return { startsAt: startOfShopDay(db, from), endsAt: endOfShopDay(db, to) }
 }
 
 /** More rows than people look at; each of them is a query. */
@@ -76,31 +66,43 @@ export type PeriodOptions = { from?: string; to?: string }
 const defaultDays = 30
 
 /**
- * The period of a report, in epoch milliseconds; `to` is not included. Days are UTC, and a day as the end counts whole.
+ * The period of a report, in epoch milliseconds; `to` is not included. Days are whole days of the shop's time zone.
  *
  * @throws AppError USAGE
  */
-function parsePeriod(options: PeriodOptions, now: number): { from: number; to: number } {
-  const { from, to = now } = parseOpenPeriod(options)
-  const period = { from: from ?? to - defaultDays * dayMs, to }
+function parsePeriod(options: PeriodOptions, now: number, db: Db): { from: number; to: number } {
+  const { from, to = now } = parseOpenPeriod(db, options)
+  const first = startOfShopDay(db, addDays(shopDay(db, to - 1), 1 - defaultDays))
+  const period = { from: from ?? first, to }
   if (period.from >= period.to) throw new AppError('USAGE', '--from must be before --to.')
   return period
 }
 
 /** Like `parsePeriod`; a side without an option is open. @throws AppError USAGE */
-export function parseOpenPeriod({ from, to }: PeriodOptions): { from?: number; to?: number } {
+export function parseOpenPeriod(db: Db, { from, to }: PeriodOptions): { from?: number; to?: number } {
   return {
-    ...(from === undefined ? {} : { from: parseTime('--from', from, 0) }),
-    ...(to === undefined ? {} : { to: parseTime('--to', to, dayMs) })
+    ...(from === undefined ? {} : { from: parseTime(db, '--from', from, 'start') }),
+    ...(to === undefined ? {} : { to: parseTime(db, '--to', to, 'end') })
   }
 }
 
-function parseTime(option: string, text: string, wholeDayMs: number): number {
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
-  const isTime = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(text)
-  const time = isDay || isTime ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(time)) throw new AppError('USAGE', `${option} takes a date such as 2026-01-31.`)
-  return isDay ? time + wholeDayMs : time
+/**
+ * Days (YYYY-MM-DD, both included); a side without an option is open.
+ *
+ * @throws AppError USAGE
+ */
+export function parseOpenDays({ from, to }: PeriodOptions): Partial<Days> {
+  return {
+    ...(from === undefined ? {} : { from: parseDay('--from', from) }),
+    ...(to === undefined ? {} : { to: parseDay('--to', to) })
+  }
+}
+
+function parseTime(db: Db, option: string, text: string, edge: Edge): number {
+  const at = parseInstant(shopTimeZone(db), text, edge)
+  if (at === undefined)
+    throw new AppError('USAGE', `${option} takes a date such as 2026-01-31, or a time such as 2026-01-31T12:00Z.`)
+  return at
 }
 
 /**
@@ -118,10 +120,7 @@ export function parseDays(options: PeriodOptions, today: string, firstDay: (last
 
 /** @throws AppError USAGE */
 function parseDay(option: string, text: string): string {
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
-  // Date.parse takes 31 February for 3 March.
-  if (!isDay || new Date(text).toISOString().slice(0, 10) !== text)
-    throw new AppError('USAGE', `${option} takes a date such as 2026-01-31.`)
+  if (!isDay(text)) throw new AppError('USAGE', `${option} takes a date such as 2026-01-31.`)
   return text
 }
 
@@ -137,13 +136,6 @@ export const shopDays: PeriodKind<Days> = {
   parse: (options, now, db) => parseDays(options, shopDay(db, now), firstOfMonth)
 }
 
-/** Days in UTC, from the first of the month. */
-export const utcDays: PeriodKind<Days> = {
-  from: shopDays.from,
-  to: 'last day (default: today in UTC)',
-  parse: (options, now) => parseDays(options, toDay(now), firstOfMonth)
-}
-
 /** The last 30 days in the shop's time zone. Days that have not come yet are left out. */
 export const recentDays: PeriodKind<Days> = {
   from: 'first day (default: 29 days before the last day)',
@@ -155,9 +147,9 @@ export const recentDays: PeriodKind<Days> = {
   }
 }
 
-/** Instants (epoch ms); days are UTC. `to` is not included. */
+/** Instants (epoch ms); days are those of the shop's time zone. `to` is not included. */
 export const instants: PeriodKind<{ from: number; to: number }> = {
-  from: `first day, or a time (default: ${defaultDays} days before the end)`,
-  to: 'last day, or a time (default: now)',
+  from: `first day, or a time (default: ${defaultDays - 1} days before the last day)`,
+  to: 'last day in the time zone of the shop, or a time (default: now)',
   parse: parsePeriod
 }

@@ -97,7 +97,8 @@ function labelOf({ from }: SalesRow, unit: Unit): string {
   return unit === 'month' ? from.slice(0, 'YYYY-MM'.length) : from
 }
 
-type Span = Pick<Part, 'startsAt' | 'endsAt'>
+/** `imported` is 1 if orders of another shop count, too (setting reports.imported). */
+type Span = Pick<Part, 'startsAt' | 'endsAt'> & { imported: 0 | 1 }
 type Paid = Omit<Sums, 'refundedMinor'> & { currency: string }
 type Refunded = { currency: string; refundedMinor: number }
 
@@ -105,16 +106,16 @@ const paidWithin = rawStatement<Span, Paid>(`
   SELECT currency, count(*) AS orders, sum(subtotal_minor - discount_minor) AS goodsMinor,
     sum(discount_minor) AS discountMinor, sum(shipping_minor) AS shippingMinor, sum(tax_minor) AS taxMinor,
     sum(total_minor) AS totalMinor
-  FROM orders WHERE paid_at >= @startsAt AND paid_at < @endsAt GROUP BY currency`)
+  FROM orders WHERE paid_at >= @startsAt AND paid_at < @endsAt AND imported <= @imported GROUP BY currency`)
 
 const creditedWithin = rawStatement<Days, Refunded>(`
   SELECT currency, sum(total_minor) AS refundedMinor FROM invoices INDEXED BY invoices_credited
-  WHERE kind = 'credit_note' AND date BETWEEN @from AND @to GROUP BY currency`)
+  WHERE kind = 'credit_note' AND correction = 0 AND date BETWEEN @from AND @to GROUP BY currency`)
 
-/** An order of a version without invoices has no credit note. Its refunds count when it was paid. */
+/** An order of a version without invoices, or of another shop, has no credit note. Its refunds count when it was paid. */
 const refundedWithoutNote = rawStatement<Span, Refunded>(`
   SELECT currency, sum(refunded_minor) AS refundedMinor FROM orders
-  WHERE paid_at >= @startsAt AND paid_at < @endsAt AND refunded_minor > 0
+  WHERE paid_at >= @startsAt AND paid_at < @endsAt AND refunded_minor > 0 AND imported <= @imported
     AND NOT EXISTS (SELECT 1 FROM invoices WHERE order_id = orders.id) GROUP BY currency`)
 
 const none: Sums = {
@@ -145,9 +146,9 @@ export function salesOf(db: Db, days: Days, unit: Unit): SalesRow[] {
 
 function sumsWithin(db: Db, { from, to, startsAt, endsAt }: Part): Map<string, Sums> {
   const sums = new Map<string, Sums>()
-  for (const { currency, ...paid } of paidWithin(db).all({ startsAt, endsAt }))
-    sums.set(currency, { ...paid, refundedMinor: 0 })
-  const refunds = [...creditedWithin(db).all({ from, to }), ...refundedWithoutNote(db).all({ startsAt, endsAt })]
+  const span = { startsAt, endsAt, imported: setting(db, 'reports.imported') ? 1 : 0 } as const
+  for (const { currency, ...paid } of paidWithin(db).all(span)) sums.set(currency, { ...paid, refundedMinor: 0 })
+  const refunds = [...creditedWithin(db).all({ from, to }), ...refundedWithoutNote(db).all(span)]
   for (const { currency, refundedMinor } of refunds) {
     const known = sums.get(currency) ?? none
     sums.set(currency, { ...known, refundedMinor: known.refundedMinor + refundedMinor })
