@@ -1,0 +1,36 @@
+/** What the API says to a person about an error, by its code. */
+export const errors = {
+  'api.AFFILIATE_EXISTS': 'Sie haben bereits ein Partnerkonto.',
+  'api.AFFILIATE_NOT_ACTIVE': 'Ihr Partnerkonto ist nicht aktiv.',
+  'api.AFFILIATE_NOT_FOUND': 'Sie haben kein Partnerkonto.',
+  'api.AFFILIATE_TERMS_REQUIRED': 'Bitte stimmen Sie zuerst den aktuellen Bedingungen zu.',
+  'api.AUTH_ACCOUNT_DEACTIVATED': 'Dieses Konto wurde deaktiviert.',
+  'api.AUTH_EMAIL_NOT_VERIFIED':
+    'Bitte bestätigen Sie zuerst Ihre E-Mail-Adresse, mit dem Link in der E-Mail, die wir Ihnen gesendet haben.',
+  'api.AUTH_INVALID_CREDENTIALS': 'Benutzername, E-Mail-Adresse oder Passwort ist falsch.',
+  'api.AUTH_RATE_LIMITED': 'Zu viele Versuche. Bitte versuchen Sie es später noch einmal.',
+  'api.AUTH_REGISTRATION_DISABLED': 'In diesem Shop kann man sich derzeit nicht registrieren.',
+  'api.AUTH_REGISTRATION_FAILED': 'Mit diesen Angaben konnte das Konto nicht angelegt werden.',
+  'api.CHECKOUT_DISABLED': 'Im Moment kann man nichts kaufen.',
+  'api.CHECKOUT_FAILED':
+    'Die Zahlung ist fehlgeschlagen. Bitte versuchen Sie es noch einmal, oder verwenden Sie eine andere Zahlungsart.',
+  'api.CHECKOUT_GATEWAY_NOT_CONFIGURED': 'Im Moment sind keine Zahlungen möglich.',
+  'api.CHECKOUT_NOT_IMPLEMENTED': 'Diese Art zu bezahlen ist nicht möglich.',
+  'api.CONFIG_INVALID_AFFILIATE_TERMS_VERSION': 'Die Bedingungen sind im Moment nicht verfügbar.',
+  'api.CONFLICT': 'Die Bestellung hat sich inzwischen geändert. Bitte laden Sie die Seite neu.',
+  'api.CSRF_FAILED': 'Bitte laden Sie die Seite neu und versuchen Sie es noch einmal.',
+  'api.DEPENDENCY_UNAVAILABLE': 'Der Shop ist ausgelastet. Bitte versuchen Sie es gleich noch einmal.',
+  'api.IDEMPOTENCY_KEY_REUSE_CONFLICT': 'Diese Anfrage wurde schon einmal gesendet.',
+  'api.INTERNAL_SERVER_ERROR': 'Bei uns ist etwas schiefgegangen.',
+  'api.METHOD_NOT_ALLOWED': 'Das ist hier nicht möglich.',
+  'api.NOT_AUTHENTICATED': 'Bitte melden Sie sich zuerst an.',
+  'api.NOT_FOUND': 'Unter dieser Adresse gibt es nichts.',
+  'api.PASSWORD_POLICY_VIOLATION': 'Dieses Passwort ist zu schwach. Bitte wählen Sie ein anderes.',
+  'api.PAYLOAD_TOO_LARGE': 'Die Anfrage ist zu groß.',
+  'api.RATE_LIMITED': 'Zu viele Versuche. Bitte versuchen Sie es später noch einmal.',
+  'api.TOKEN_INVALID': 'Dieser Link oder Code ist falsch oder abgelaufen.',
+  'api.UNSUPPORTED_MEDIA_TYPE': 'Die Anfrage muss JSON sein.',
+  'api.UPSTREAM_UNAVAILABLE': 'Bei uns ist etwas schiefgegangen.',
+  'api.VALIDATION_FAILED': 'Einige Angaben fehlen oder sind ungültig.',
+  'api.WEBHOOK_SIGNATURE_INVALID': 'Die Signatur ist ungültig.'
+} as const
