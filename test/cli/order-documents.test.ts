@@ -1,13 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
 import { expect, test } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { recordRefund } from '../../src/shop/orders/refund-order.ts'
+import { setSetting } from '../../src/shop/settings/settings.ts'
 import { draft, line, makeProduct, move, place } from '../shop/orders/support.ts'
 import { shopstead } from '../support/command-line.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import type { TestShop } from '../support/shop-context.ts'
 
+const env = { SHOPSTEAD_PUBLIC_URL: 'https://shop.example' }
 const shippingAddress = { address1: 'Hafen 3', postcode: '24103', city: 'Kiel', country: 'DE' }
 
 function paidOrder(shop: TestShop, quantity = 2): number {
@@ -25,7 +29,7 @@ test('an operator reads the invoice and the credit notes of an order, and writes
   const id = paidOrder(shop)
   const cause = { by: 'operator', reason: 'a dent' }
   write(shop.db, (tx) => void recordRefund(tx, id, 500, cause, shop.clock.now()))
-  const { json } = await shopstead(shop.dataDir, ['orders', 'invoice', String(id), '--json'])
+  const { json } = await shopstead(shop.dataDir, ['orders', 'invoice', String(id), '--json'], { env })
   expect(json).toMatchObject({
     invoice: {
       number: '2026-1',
@@ -36,17 +40,69 @@ test('an operator reads the invoice and the credit notes of an order, and writes
     creditNotes: [{ number: 'CN2026-1', corrects: '2026-1', total: 5 }]
   })
   const file = join(shop.dataDir, 'note.pdf')
-  const ran = await shopstead(shop.dataDir, ['orders', 'invoice', String(id), '--pdf', file, '--number', 'CN2026-1'])
-  expect(ran.stdout).toMatch(/Invoice 2026-1 .*\nCredit note CN2026-1 .*\nhttp.*\/checkout\/invoice\/\S+\nPDF written/)
+  const args = ['orders', 'invoice', String(id), '--pdf', file, '--number', 'CN2026-1']
+  const ran = await shopstead(shop.dataDir, args, { env })
+  expect(ran.stdout).toMatch(
+    /Invoice 2026-1 .*\nCredit note CN2026-1 .*\nhttps:\/\/shop\.example\/checkout\/invoice\/\S+\nPDF written/
+  )
   expect(readFileSync(file).subarray(0, 5).toString()).toBe('%PDF-')
-  const again = await shopstead(shop.dataDir, ['orders', 'invoice', String(id), '--pdf', file])
+  const again = await shopstead(shop.dataDir, ['orders', 'invoice', String(id), '--pdf', file], { env })
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('already exists') })
+})
+
+test('an operator writes the documents of some days into a folder, with an index and checksums that hold', async () => {
+  using shop = openTestShop()
+  setSetting(shop.db, 'invoice.prefix', 'A/', 0)
+  const first = paidOrder(shop)
+  const cause = { by: 'operator', reason: 'a dent' }
+  write(shop.db, (tx) => void recordRefund(tx, first, 500, cause, shop.clock.now()))
+  const later = paidOrder(shop)
+  const folder = join(shop.dataDir, 'documents')
+  const args = ['orders', 'documents', folder]
+  const { json } = await shopstead(shop.dataDir, [...args, '--json'], { env })
+  expect(json).toEqual({ folder, documents: 3 })
+  const rows: Record<string, string>[] = parse(readFileSync(join(folder, 'index.csv'), 'utf8'), {
+    columns: true,
+    bom: true
+  })
+  expect(rows).toMatchObject([
+    { number: 'A/2026-1', kind: 'invoice', order: String(first), total: '37.50', corrects: '', file: 'A+2026-1.pdf' },
+    { number: 'A/CN2026-1', kind: 'credit_note', order: String(first), total: '5.00', corrects: 'A/2026-1' },
+    { number: 'A/2026-2', kind: 'invoice', order: String(later) }
+  ])
+  const sums = readFileSync(join(folder, 'SHA256SUMS'), 'utf8').trim().split('\n')
+  expect(sums).toHaveLength(4)
+  for (const line of sums) {
+    const [sum, file = ''] = line.split('  ')
+    const content = readFileSync(join(folder, file))
+    expect(hash('sha256', content, 'hex')).toBe(sum)
+    if (file !== 'index.csv') expect(content.subarray(0, 5).toString()).toBe('%PDF-')
+  }
+  expect(await shopstead(shop.dataDir, args, { env })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('already exists')
+  })
+  const none = join(shop.dataDir, 'none')
+  const before = await shopstead(shop.dataDir, ['orders', 'documents', none, '--to', '2001-01-01', '--json'], { env })
+  expect(before.json).toEqual({ folder: none, documents: 0 })
+  expect(readdirSync(none).toSorted()).toEqual(['SHA256SUMS', 'index.csv'])
+  expect((await shopstead(shop.dataDir, [...args, '--from', 'May'], { env })).code).toBe(2)
+})
+
+test('a folder whose documents cannot all be written is removed', async () => {
+  using shop = openTestShop()
+  const folder = join(shop.dataDir, 'documents')
+  paidOrder(shop)
+  shop.db.sqlite.exec(`DROP TRIGGER invoices_unchanged; UPDATE invoices SET document = '{}'`)
+  expect((await shopstead(shop.dataDir, ['orders', 'documents', folder], { env })).code).not.toBe(0)
+  expect(existsSync(folder)).toBe(false)
 })
 
 test('an order that was paid before there were invoices gets its invoice with --issue', async () => {
   using shop = openTestShop()
   const { id } = place(shop.db, draft([line(makeProduct(shop.db))]))
-  const invoice = (...options: string[]) => shopstead(shop.dataDir, ['orders', 'invoice', String(id), ...options])
+  const invoice = (...options: string[]) =>
+    shopstead(shop.dataDir, ['orders', 'invoice', String(id), ...options], { env })
   expect((await invoice()).stderr).toContain('it has not been paid')
   expect((await invoice('--issue')).code).toBe(1)
   shop.db.sqlite.prepare(`UPDATE orders SET status = 'processing', paid_at = 5`).run()
@@ -54,6 +110,72 @@ test('an order that was paid before there were invoices gets its invoice with --
   expect((await invoice('--issue')).code).toBe(0)
   expect((await invoice('--json')).json).toMatchObject({
     invoice: { number: expect.stringMatching(/^\d{4}-1$/), paidOn: '1970-01-01' }
+  })
+})
+
+test('an operator corrects the company and the VAT id of an invoice, and sees all documents of the order', async () => {
+  using shop = openTestShop()
+  const id = paidOrder(shop)
+  const invoice = (...options: string[]) =>
+    shopstead(shop.dataDir, ['orders', 'invoice', String(id), ...options], { env })
+  expect(await invoice('--company', 'Slow Coast')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--correct')
+  })
+  expect(await invoice('--correct', '--vat-id', 'IE1', '--yes')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('vatId')
+  })
+  const bad = await invoice('--correct', '--address1', 'Hafen 3', '--postcode', '1', '--yes')
+  expect(bad).toMatchObject({ code: 1, stderr: expect.stringContaining('postcode') })
+  expect((await invoice('--correct')).stderr).toContain('Pass --yes')
+  expect((await invoice('--json')).json).toMatchObject({
+    invoice: { number: '2026-1' },
+    creditNotes: [],
+    cancelled: []
+  })
+  const changes = [
+    '--company',
+    'Slow Coast',
+    '--vat-id',
+    'DE136695976',
+    '--address1',
+    'Hafen 9',
+    '--postcode',
+    '24103',
+    '--city',
+    'Kiel'
+  ]
+  const done = await invoice('--correct', ...changes, '--yes', '--json')
+  expect(done.json).toMatchObject({
+    invoice: {
+      number: '2026-2',
+      replaces: '2026-1',
+      buyer: { lines: ['Lena', 'Slow Coast', 'Hafen 9', '24103 Kiel', 'Germany'], vatId: 'DE136695976' },
+      url: expect.not.stringContaining('number')
+    },
+    creditNotes: [{ number: 'CN2026-1', corrects: '2026-1', total: 37.5 }],
+    cancelled: [{ number: '2026-1', url: expect.stringContaining('number=2026-1') }]
+  })
+  expect((await shopstead(shop.dataDir, ['orders', 'show', String(id)])).stdout).toContain('Hafen 3')
+})
+
+test('a VAT id that would change the tax of an order does not correct its invoice', async () => {
+  using shop = openTestShop()
+  await shopstead(shop.dataDir, ['settings', 'set', 'shop.country', 'DE'])
+  await shopstead(shop.dataDir, ['tax', 'set', 'DE', '--rate', '19'])
+  await shopstead(shop.dataDir, ['tax', 'set', 'FR', '--rate', '20'])
+  const french = { address1: '1 quai', postcode: '75001', city: 'Paris', country: 'FR' }
+  const { id } = place(shop.db, draft([line(makeProduct(shop.db))], { billingAddress: french }))
+  move(shop.db, id, 'processing', {}, shop.clock.now())
+  const correct = (...options: string[]) =>
+    shopstead(shop.dataDir, ['orders', 'invoice', String(id), '--correct', '--yes', ...options], { env })
+  expect(await correct('--vat-id', 'FR83404833048')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('another tax')
+  })
+  expect((await correct('--company', 'Quai', '--json')).json).toMatchObject({
+    invoice: { buyer: { lines: ['Lena', 'Quai', '1 quai', '75001 Paris', 'France'] } }
   })
 })
 

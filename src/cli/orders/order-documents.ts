@@ -1,7 +1,16 @@
+import { createHash, hash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../app.ts'
-import { formatMoney } from '../../platform/money.ts'
-import { documentsOf } from '../../shop/invoices/find.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { toCsv, toCsvRows } from '../../platform/csv.ts'
+import { formatMoney, toDecimalText } from '../../platform/money.ts'
+import { parseOpenDays } from '../../operations/reports/days.ts'
+import { documentsOf, findInvoice, listDocuments } from '../../shop/invoices/find.ts'
+import { correctInvoiceOf, invoiceBuyerChanges } from '../../shop/customers/correct-invoice.ts'
+import type { InvoiceBuyerChanges } from '../../shop/customers/correct-invoice.ts'
+import { parseWith } from '../../platform/http/validation.ts'
+import { definedFields } from '../../platform/input-fields.ts'
+import { by } from './order-answer.ts'
 import { invoicePdf } from '../../shop/invoices/pdf.ts'
 import type { InvoiceRow } from '../../shop/invoices/find.ts'
 import { documentName, toInvoice } from '../../shop/invoices/text.ts'
@@ -9,40 +18,69 @@ import { getOrder } from '../../shop/orders/find.ts'
 import { issueMissingInvoice } from '../../shop/orders/invoice-order.ts'
 import { documentUrl } from '../../shop/orders/view.ts'
 import type { ShopCommand, Work } from '../run.ts'
-import { writeNewFile, writeCsv } from '../terminal/files.ts'
-import { parseId } from '../terminal/arguments.ts'
+import { writeNewFile, writeNewFolder, writeCsv } from '../terminal/files.ts'
+import { countOf, parseId } from '../terminal/arguments.ts'
 import type { Answer } from '../terminal/output.ts'
-import { addCommand, runs } from '../run.ts'
+import { addCommand, assertPublicUrl, confirmOrRefuse, runs } from '../run.ts'
 import { table } from '../terminal/table.ts'
 import { packCsv, packingSlips } from '../../operations/packing/pack-list.ts'
+import { shopDay } from '../../shop/settings/shop-days.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { listOrdersToPack } from '../../shop/shipments/pack-list.ts'
 import type { OrderToPack } from '../../shop/shipments/pack-list.ts'
-import { JsonList } from '../terminal/output.ts'
+import { JsonList, showProgress } from '../terminal/output.ts'
 import type { Cell } from '../terminal/table.ts'
 
-type InvoiceOptions = { pdf?: string; number?: string; issue?: true }
+const correctable = [
+  'first-name',
+  'last-name',
+  'company',
+  'address1',
+  'address2',
+  'postcode',
+  'city',
+  'state',
+  'country',
+  'vat-id'
+] as const
+
+type InvoiceOptions = InvoiceBuyerChanges & {
+  pdf?: string
+  number?: string
+  issue?: true
+  correct?: true
+  yes?: boolean
+}
 
 /** Shows the invoice and the credit notes of an order, and writes them as PDF. */
 export function defineInvoice(group: ShopCommand): void {
   const invoice = addCommand(
     group,
     'invoice <id>',
-    'show the invoice and the credit notes of an order',
-    'orders invoice 12 --pdf invoice-12.pdf'
+    'show the invoice and the credit notes of an order, or correct the invoice',
+    'orders invoice 12 --correct --company "Slow Coast Ltd" --vat-id IE6388047V'
   )
     .option('--pdf <file>', 'write the document to a new PDF file')
-    .option('--number <number>', 'with --pdf: the document with this number instead of the invoice')
+    .option('--number <number>', 'with --pdf: the document with this number instead of the latest invoice')
     .option('--issue', 'issue the invoice of an order that was paid before the shop had invoices')
-  runs(invoice, showInvoice)
+    .option(
+      '--correct',
+      'cancel the invoice with a credit note and issue it again, with these parts of the buyer changed'
+    )
+  for (const part of correctable) invoice.option(`--${part} <text>`, 'with --correct; an empty text removes it')
+  runs(invoice.option('--yes', 'do not ask for confirmation'), showInvoice)
 }
 
-async function showInvoice({ app, options, now }: Work<InvoiceOptions>, text: string): Promise<Answer> {
+async function showInvoice(work: Work<InvoiceOptions>, text: string): Promise<Answer> {
+  const { app, options, now } = work
+  if (options.pdf === undefined) assertPublicUrl(app)
   const id = parseId(text)
   if (options.issue) issueMissingInvoice(app.db, id, now)
   const order = getOrder(app.db, id)
+  if (findInvoice(app.db, id) === undefined) throw missing(id, order.paidAt !== null)
+  const corrected = await correctOne(work, id)
   const documents = documentsOf(app.db, id)
-  const [invoice, ...creditNotes] = documents
+  const invoice = findInvoice(app.db, id)
   if (invoice === undefined) throw missing(id, order.paidAt !== null)
   if (options.pdf !== undefined) await writePdf(app, documents, { ...options, pdf: options.pdf })
   const view = (row: InvoiceRow) => ({ ...toInvoice(row), url: documentUrl(app, order, row) })
@@ -53,8 +91,13 @@ async function showInvoice({ app, options, now }: Work<InvoiceOptions>, text: st
     formatMoney(row.document.taxMinor, row.currency)
   ])
   return {
-    json: { invoice: view(invoice), creditNotes: creditNotes.map(view) },
+    json: {
+      invoice: view(invoice),
+      creditNotes: documents.filter(({ kind }) => kind === 'credit_note').map(view),
+      cancelled: documents.filter(({ kind, number }) => kind === 'invoice' && number !== invoice.number).map(view)
+    },
     human: [
+      ...corrected,
       table(['Document', 'Date', 'Total', 'Tax'], rows),
       documentUrl(app, order, invoice),
       ...(options.pdf === undefined ? [] : [`PDF written to ${options.pdf}.`])
@@ -62,14 +105,44 @@ async function showInvoice({ app, options, now }: Work<InvoiceOptions>, text: st
   }
 }
 
+/** Corrects the invoice if --correct says so, after a confirmation. @throws AppError USAGE, CONFLICT, VALIDATION_FAILED */
+async function correctOne({ app, options, now, terminal }: Work<InvoiceOptions>, id: number): Promise<string[]> {
+  const { firstName, lastName, company, vatId, address1, address2, postcode, city, state, country } = options
+  const typed = definedFields({
+    firstName,
+    lastName,
+    company,
+    vatId,
+    address1,
+    address2,
+    postcode,
+    city,
+    state,
+    country
+  })
+  if (options.correct !== true) {
+    if (Object.keys(typed).length > 0) throw new AppError('USAGE', 'The parts of the buyer need --correct.')
+    return []
+  }
+  const changes = parseWith(invoiceBuyerChanges, typed)
+  const number = findInvoice(app.db, id)?.number ?? ''
+  await confirmOrRefuse(terminal, `Cancel invoice ${number} of order ${id} and issue it again?`, options)
+  const invoice = correctInvoiceOf(app.db, id, changes, by, now)
+  return [
+    `Invoice ${number} is cancelled, invoice ${invoice.number} replaces it.`,
+    `"shopstead mail resend ${id}" sends the buyer a receipt with the link to it.`
+  ]
+}
+
 async function writePdf(
   app: App,
   documents: readonly InvoiceRow[],
   { pdf, number }: { pdf: string; number?: string }
 ): Promise<void> {
-  const row = documents.find((candidate) =>
-    number === undefined ? candidate.kind === 'invoice' : candidate.number === number
-  )
+  const row =
+    number === undefined
+      ? documents.findLast(({ kind }) => kind === 'invoice')
+      : documents.find((each) => each.number === number)
   if (row === undefined) throw new AppError('NOT_FOUND', `The order has no document ${number ?? ''}.`)
   const order = getOrder(app.db, row.orderId)
   writeNewFile(pdf, await invoicePdf(row, documentUrl(app, order, row)))
@@ -79,6 +152,61 @@ function missing(id: number, isPaid: boolean): AppError {
   if (!isPaid) return new AppError('CONFLICT', `Order ${id} has no invoice, because it has not been paid.`)
   const why = `Order ${id} was paid before the shop had invoices.`
   return new AppError('CONFLICT', `${why} "shopstead orders invoice ${id} --issue" issues its invoice now.`)
+}
+
+type DocumentsOptions = { from?: string; to?: string }
+
+/** Writes the documents of some days as PDF into a folder, with an index and their checksums. */
+export function defineDocuments(group: ShopCommand): void {
+  const documents = addCommand(
+    group,
+    'documents <folder>',
+    'write the invoices and credit notes of some days as PDF into a new folder, with an index and checksums',
+    'orders documents 2026-q1 --from 2026-01-01 --to 2026-03-31'
+  )
+    .option('--from <date>', 'only documents of this day or later')
+    .option('--to <date>', 'only documents of this day or earlier')
+  runs(documents, exportDocuments)
+}
+
+const indexFile = 'index.csv'
+const checksumFile = 'SHA256SUMS'
+const indexColumns = ['number', 'kind', 'date', 'order', 'corrects', 'currency', 'total', 'tax', 'file', 'sha256']
+
+async function exportDocuments(work: Work<DocumentsOptions>, folder: string): Promise<Answer> {
+  const { app, options } = work
+  const days = parseOpenDays(options)
+  const progress = showProgress(work)
+  let count = 0
+  const fill = async (append: (name: string, content: string | Uint8Array) => void): Promise<void> => {
+    const checksums = createHash('sha256')
+    const index = (text: string): void => {
+      append(indexFile, text)
+      checksums.update(text)
+    }
+    // The mark tells spreadsheets that the file is UTF-8.
+    index(`\uFEFF${toCsv(indexColumns, [])}`)
+    for (const row of listDocuments(app.db, days)) {
+      const { number, kind, date, orderId, currency, totalMinor, document } = row
+      // The prefix of numbers can contain a slash, and never a plus sign.
+      const file = `${number.replaceAll('/', '+')}.pdf`
+      const pdf = await invoicePdf(row, documentUrl(app, getOrder(app.db, orderId), row))
+      const sha256 = hash('sha256', pdf, 'hex')
+      append(file, pdf)
+      append(checksumFile, `${sha256}  ${file}\n`)
+      const [total, tax] = [totalMinor, document.taxMinor].map((minor) => toDecimalText(minor, currency))
+      const corrects = document.corrects?.number ?? null
+      index(toCsvRows([[number, kind, date, orderId, corrects, currency, total ?? null, tax ?? null, file, sha256]]))
+      count += 1
+      progress.step(`${count} documents written`)
+    }
+    append(checksumFile, `${checksums.digest('hex')}  ${indexFile}\n`)
+  }
+  await writeNewFolder(folder, fill).finally(progress.done)
+  return {
+    json: { folder, documents: count },
+    human: `${countOf(count, 'document')} written to ${folder}. "sha256sum --check ${checksumFile}" there checks them.`
+  }
 }
 
 type PackOptions = { csv?: string; html?: string }
@@ -105,16 +233,20 @@ function showPack({ app, options }: Work<PackOptions>): Answer {
   return {
     json: new JsonList('orders', orders()),
     human: [
-      table(['Order', 'Paid', 'Line:qty', 'Item', 'Ship to'], orders().flatMap(toRows), 'There is nothing to ship.'),
+      table(
+        ['Order', 'Paid', 'Line:qty', 'Item', 'Ship to'],
+        orders().flatMap((order) => toRows(app.db, order)),
+        'There is nothing to ship.'
+      ),
       ...files.map((file) => `Written to ${file}.`)
     ]
   }
 }
 
-function toRows({ id, paidAt, shipTo, pickup, lines }: OrderToPack): Cell[][] {
+function toRows(db: Db, { id, paidAt, shipTo, pickup, lines }: OrderToPack): Cell[][] {
   return lines.map(({ line, name, sku, quantity }, index) => [
     index === 0 ? id : '',
-    index === 0 ? (paidAt?.slice(0, 10) ?? '') : '',
+    index === 0 ? (paidAt === null ? '' : shopDay(db, Date.parse(paidAt))) : '',
     `${line}:${quantity}`,
     sku === null ? name : `${name} (${sku})`,
     index === 0 ? `${pickup ? 'Pick-up: ' : ''}${shipTo.join(', ')}` : ''

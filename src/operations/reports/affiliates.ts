@@ -3,7 +3,7 @@ import { toMajor } from '../../platform/money.ts'
 import { affiliateResults, conversionPercent } from '../../shop/referrals/stats.ts'
 import type { AffiliateResult } from '../../shop/referrals/stats.ts'
 import { setting } from '../../shop/settings/settings.ts'
-import { utcDays } from './days.ts'
+import { shopDays } from './days.ts'
 import { amount, defineReport, limitOption, moneySums } from './report.ts'
 import type { Column } from './report.ts'
 
@@ -32,14 +32,14 @@ const columns: readonly Column<AffiliateResult>[] = [
 
 /**
  * What the links of the affiliates led to in some days, the highest commission first: clicks, orders and commissions as
- * in the affiliates' own statistics, which count days in UTC. The head has the sums of all.
+ * in the affiliates' own statistics. The head has the sums of all.
  */
 export const affiliatesReport = defineReport({
   name: 'affiliates',
   title: 'Affiliates',
-  about: 'clicks, orders, conversion and commission of each affiliate, by days in UTC',
+  about: 'clicks, orders, conversion and commission of each affiliate',
   example: 'report affiliates --from 2026-01-01',
-  period: utcDays,
+  period: shopDays,
   options: [limitOption],
   input: z.object({ limit: z.number() }),
   columns,
@@ -48,9 +48,10 @@ export const affiliatesReport = defineReport({
   read: ({ shop: { db }, period: days, options: { limit } }) => {
     const rows = affiliateResults(db, { ...days, currency: setting(db, 'shop.currency') })
     const left = rows.length - limit
+    const timeZone = setting(db, 'shop.timeZone')
     return {
-      subtitle: `${days.from} to ${days.to} (UTC)`,
-      head: { ...days, timeZone: 'UTC', totals: totalsOf(rows) },
+      subtitle: `${days.from} to ${days.to} (${timeZone})`,
+      head: { ...days, timeZone, totals: totalsOf(rows) },
       rows,
       limit,
       charts: [
@@ -63,7 +64,7 @@ export const affiliatesReport = defineReport({
         }
       ],
       notes: [
-        'An order counts on the day (UTC) on which it was placed, while its commission is accepted.',
+        'An order counts on the day on which it was placed, while its commission is accepted.',
         ...(left > 0 ? [`${left} more rows are not shown. Pass --limit for a longer list.`] : [])
       ]
     }

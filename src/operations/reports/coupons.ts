@@ -65,8 +65,10 @@ export const couponsReport = defineReport({
 })
 
 /** A row for each coupon and currency, and for each currency the sums of the orders, which can have several coupons. */
-function usedWithin({ orm }: Db, { startsAt, endsAt }: { startsAt: number; endsAt: number }) {
-  const arePaid = and(gte(orders.paidAt, startsAt), lt(orders.paidAt, endsAt))
+function usedWithin(db: Db, { startsAt, endsAt }: { startsAt: number; endsAt: number }) {
+  const { orm } = db
+  const own = setting(db, 'reports.imported') ? undefined : eq(orders.imported, false)
+  const arePaid = and(gte(orders.paidAt, startsAt), lt(orders.paidAt, endsAt), own)
   const sums = {
     currency: orders.currency,
     orders: count(),

@@ -1,6 +1,7 @@
 import type { ShopContext } from '../../shop/context.ts'
 import { affiliatesReport } from './affiliates.ts'
 import { couponsReport } from './coupons.ts'
+import { journalReport } from './journal.ts'
 import { paymentsReport } from './payments.ts'
 import { productsReport } from './products.ts'
 import type { Report } from './report.ts'
@@ -16,5 +17,6 @@ export const reports: readonly Report<ShopContext>[] = [
   affiliatesReport,
   stockReport,
   taxReport,
+  journalReport,
   paymentsReport
 ]

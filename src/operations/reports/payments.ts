@@ -1,15 +1,16 @@
 import { z } from 'zod'
-import { toDay, toIso } from '../../platform/iso-time.ts'
+import { addDays, countDays } from '../../platform/days.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { toIso } from '../../platform/iso-time.ts'
 import { formatMoney, toMajor } from '../../platform/money.ts'
 import type { ShopContext } from '../../shop/context.ts'
+import { shopDay, shopTimeZone } from '../../shop/settings/shop-days.ts'
 import { instants } from './days.ts'
 import { comparePayments } from './payments/compare.ts'
 import type { PaymentRow } from './payments/compare.ts'
 import { describeDifference } from './payments/differences.ts'
 import { defineReport } from './report.ts'
 import type { Bar, Chart, Column, Money } from './report.ts'
-
-const dayMs = 86_400_000
 
 type StripeSide = NonNullable<PaymentRow['stripe']>
 
@@ -85,10 +86,11 @@ export const paymentsReport = defineReport({
     const { rows, foreign } = await comparePayments(shop, period, onStep)
     const totals = totalsOf(rows)
     return {
-      subtitle: `${toDay(period.from)} to ${toDay(period.to - 1)} (UTC)`,
+      subtitle: `${shopDay(shop.db, period.from)} to ${shopDay(shop.db, period.to - 1)} (${shopTimeZone(shop.db)})`,
       head: {
         from: toIso(period.from),
         to: toIso(period.to),
+        timeZone: shopTimeZone(shop.db),
         foreign,
         differences: countDifferences(rows),
         totals: totals.map(inMajor)
@@ -100,8 +102,8 @@ export const paymentsReport = defineReport({
         { label: `Fees, ${currency}`, value: formatMoney(fee, currency) },
         { label: `Net, ${currency}`, value: formatMoney(net, currency) }
       ]),
-      charts: chartsOf(rows, totals),
-      notes: notesOf(rows, totals, foreign)
+      charts: chartsOf(shop.db, rows, totals),
+      notes: notesOf(shop.db, rows, totals, foreign)
     }
   }
 })
@@ -155,32 +157,33 @@ function countDifferences(rows: readonly PaymentRow[]): Record<string, number> {
   return Object.fromEntries(counts)
 }
 
-function chartsOf(rows: readonly PaymentRow[], totals: readonly Total[]): Chart[] {
-  if (new Set(rows.map(({ at }) => toDay(at))).size < 2) return []
+function chartsOf(db: Db, rows: readonly PaymentRow[], totals: readonly Total[]): Chart[] {
+  const dated = rows.map((row) => ({ ...row, day: shopDay(db, row.at) }))
+  if (new Set(dated.map(({ day }) => day)).size < 2) return []
   return totals.map(({ currency }) => ({
     title: `Charged by day, ${currency}`,
     kind: 'columns',
-    bars: barsOf(rows, currency)
+    bars: barsOf(dated, currency)
   }))
 }
 
-/** Every day from the first charge to the last one. */
-function barsOf(rows: readonly PaymentRow[], currency: string): Bar[] {
-  const sums = new Map<number, number>()
+/** Every day from the first charge to the last one. `rows` are the oldest first. */
+function barsOf(rows: readonly (PaymentRow & { day: string })[], currency: string): Bar[] {
+  const sums = new Map<string, number>()
   for (const row of rows) {
-    const day = Math.floor(row.at / dayMs)
     const minor = row.currency === currency ? (row.stripe?.moved.chargedMinor ?? 0) : 0
-    sums.set(day, (sums.get(day) ?? 0) + minor)
+    sums.set(row.day, (sums.get(row.day) ?? 0) + minor)
   }
-  const first = Math.min(...sums.keys())
-  return Array.from({ length: Math.max(...sums.keys()) - first + 1 }, (_, index) => {
-    const value = sums.get(first + index) ?? 0
-    return { label: toDay((first + index) * dayMs), value, text: formatMoney(value, currency) }
+  const [from = '', to = ''] = [rows[0]?.day, rows.at(-1)?.day]
+  return Array.from({ length: countDays({ from, to }) }, (_, index) => {
+    const day = addDays(from, index)
+    const value = sums.get(day) ?? 0
+    return { label: day, value, text: formatMoney(value, currency) }
   })
 }
 
-function notesOf(rows: readonly PaymentRow[], totals: readonly Total[], foreign: number): string[] {
-  const different = rows.flatMap((row) => row.differences.map((kind) => `- ${describeDifference(kind, row)}`))
+function notesOf(db: Db, rows: readonly PaymentRow[], totals: readonly Total[], foreign: number): string[] {
+  const different = rows.flatMap((row) => row.differences.map((kind) => `- ${describeDifference(db, kind, row)}`))
   return [
     ...totals.map(sumOf),
     ...(rows.length === 0 ? ['No charges of this shop in these days.'] : []),

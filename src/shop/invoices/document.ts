@@ -43,6 +43,8 @@ export type InvoiceBuyer = z.output<typeof invoiceBuyer>
 export const invoiceDocument = z.object({
   /** The form of this object. A document of another form is not read as if it were this one. */
   version: z.literal(1),
+  /** The language tag of its texts. */
+  language: z.string(),
   seller: z.object({ name: z.string(), legal: z.string() }),
   /** Days in the time zone of the shop, as YYYY-MM-DD. */
   orderedOn: z.string(),
@@ -58,7 +60,14 @@ export const invoiceDocument = z.object({
   /** The buyer owes the tax (Article 196 of Directive 2006/112/EC). */
   reverseCharge: z.boolean(),
   totalMinor: z.number(),
-  /** For a credit note: its invoice, and whether it credits the invoice as a whole. */
-  corrects: z.object({ number: z.string(), date: z.string(), whole: z.boolean() }).nullable()
+  /**
+   * For a credit note: its invoice, and whether it credits the invoice as a whole. `rest`: it cancels what earlier credit
+   * notes left of the invoice.
+   */
+  corrects: z
+    .object({ number: z.string(), date: z.string(), whole: z.boolean(), rest: z.boolean().exactOptional() })
+    .nullable(),
+  /** For an invoice that was issued again with other content: the cancelled one. */
+  replaces: z.object({ number: z.string(), date: z.string() }).exactOptional()
 })
 export type InvoiceDocument = z.output<typeof invoiceDocument>

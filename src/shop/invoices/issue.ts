@@ -1,15 +1,16 @@
 import { and, eq, max } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { shareMinor } from '../../platform/money.ts'
+import { textsIn } from '../../platform/texts/languages.ts'
 import { setting } from '../settings/settings.ts'
-import { shopDay } from './day.ts'
+import { shopDay } from '../settings/shop-days.ts'
 import type { InvoiceBuyer, InvoiceDocument, InvoiceTax } from './document.ts'
-import { documentsOf } from './find.ts'
+import { currentDocuments, documentsOf } from './find.ts'
 import type { InvoiceRow } from './find.ts'
 import { invoices } from './schema.ts'
 
 /** A paid order as its invoice shows it. `country` is the destination, or empty. */
-export type Sale = Omit<InvoiceDocument, 'version' | 'seller' | 'orderedOn' | 'paidOn' | 'corrects'> & {
+export type Sale = Omit<InvoiceDocument, 'version' | 'seller' | 'orderedOn' | 'paidOn' | 'corrects' | 'replaces'> & {
   orderId: number
   orderedAt: number
   paidAt: number
@@ -23,7 +24,42 @@ export type Sale = Omit<InvoiceDocument, 'version' | 'seller' | 'orderedOn' | 'p
  * payment is stored. An order that has its invoice gets no second one.
  */
 export function issueInvoice(tx: Tx, sale: Sale, now: number): void {
-  if (documentsOf(tx, sale.orderId).length > 0) return
+  if (documentsOf(tx, sale.orderId).length === 0) storeInvoice(tx, sale, now)
+}
+
+/**
+ * Replaces the latest invoice of an order: a credit note cancels what its credit notes left of it, and an invoice of the
+ * order as it is now follows. That gets a credit note for what the cancelled one's credit notes had given back.
+ *
+ * @param sale the order as it is now; null if nothing of it costs money any more
+ * @param returned what the refunds of the order gave back; null if that is not known by lines
+ * @returns false for an order without an invoice, or whose invoice was credited as a whole; then nothing changes
+ */
+export function replaceInvoice(
+  tx: Tx,
+  orderId: number,
+  { sale, returned }: { sale: Sale | null; returned: Returned | null },
+  now: number
+): boolean {
+  const { invoice, notes } = currentDocuments(tx, orderId)
+  if (invoice === undefined) return false
+  const creditedMinor = notes.reduce((sum, note) => sum + note.totalMinor, 0)
+  const leftMinor = invoice.totalMinor - creditedMinor
+  if (leftMinor === 0) return false
+  const { number, date } = invoice
+  const corrects = { number, date, whole: notes.length === 0, ...(notes.length === 0 ? {} : { rest: true }) }
+  storeCreditNote(tx, { totalMinor: leftMinor, returned: null, corrects, correction: true }, { invoice, notes }, now)
+  if (sale === null) return true
+  const isErased = sale.buyer.lines.length === 0 && sale.buyer.vatId === null
+  storeInvoice(tx, { ...sale, buyer: isErased ? invoice.buyer : sale.buyer }, now, { number, date })
+  const again = Math.min(creditedMinor, sale.totalMinor)
+  if (again > 0) creditCurrent(tx, orderId, { refundedMinor: again, returned, correction: true }, now)
+  return true
+}
+
+type SaleToAnyone = Omit<Sale, 'buyer'> & Pick<InvoiceRow, 'buyer'>
+
+function storeInvoice(tx: Tx, sale: SaleToAnyone, now: number, replaces?: InvoiceDocument['replaces']): void {
   const { orderId, orderedAt, paidAt, currency, country: _country, buyer, ...content } = sale
   const document: InvoiceDocument = {
     ...content,
@@ -32,9 +68,10 @@ export function issueInvoice(tx: Tx, sale: Sale, now: number): void {
     orderedOn: shopDay(tx, orderedAt),
     paidOn: shopDay(tx, paidAt),
     taxes: withUntaxed(sale),
-    corrects: null
+    corrects: null,
+    ...(replaces === undefined ? {} : { replaces })
   }
-  store(tx, { kind: 'invoice', orderId, currency, buyer, document }, now)
+  store(tx, { kind: 'invoice', orderId, currency, buyer, document, correction: replaces !== undefined }, now)
 }
 
 /** What a refund gives back. `taxed`: its amounts with tax, by the row of the invoice's taxes. */
@@ -57,54 +94,86 @@ export function issueCreditNote(
   now: number,
   returned: Returned | null = null
 ): void {
-  const [invoice, ...notes] = documentsOf(tx, orderId)
+  creditCurrent(tx, orderId, { refundedMinor, returned, correction: false }, now)
+}
+
+function creditCurrent(
+  tx: Tx,
+  orderId: number,
+  { refundedMinor, ...credit }: Pick<Credit, 'returned' | 'correction'> & { refundedMinor: number },
+  now: number
+): void {
+  const { invoice, notes } = currentDocuments(tx, orderId)
   if (invoice === undefined) return
   const totalMinor = refundedMinor - notes.reduce((sum, note) => sum + note.totalMinor, 0)
   if (totalMinor <= 0) return
-  const { number, date, currency, buyer, document } = invoice
+  const { number, date } = invoice
+  const corrects = { number, date, whole: totalMinor === invoice.totalMinor }
+  storeCreditNote(tx, { ...credit, totalMinor, corrects }, { invoice, notes }, now)
+}
+
+type Credit = {
+  totalMinor: number
+  returned: Returned | null
+  corrects: NonNullable<InvoiceDocument['corrects']>
+  correction: boolean
+}
+
+/** Stores the credit note of an invoice, beside the credit notes that it has. */
+function storeCreditNote(
+  tx: Tx,
+  { totalMinor, returned, corrects, correction }: Credit,
+  { invoice, notes }: { invoice: InvoiceRow; notes: readonly InvoiceRow[] },
+  now: number
+): void {
+  const { orderId, currency, buyer, document } = invoice
   const before = notes.map((note) => note.document.taxes)
   const left = taxesLeft(document.taxes, before)
   const isReturned = returned?.taxed.reduce((sum, { amountMinor }) => sum + amountMinor, 0) === totalMinor
   const named = isReturned ? returned : null
   const taxes = named === null ? taxesOfRefund(left, totalMinor) : taxesOfReturn(left, named.taxed)
-  const whole = totalMinor === document.totalMinor
+  const { replaces: _replaces, ...content } = document
   const credited: InvoiceDocument = {
-    ...document,
-    ...(whole ? {} : partOf(document, named, { taxMinor: taxOf(taxes), totalMinor })),
+    ...content,
+    ...(corrects.whole ? {} : partOf(document, named, { taxMinor: taxOf(taxes), totalMinor })),
     taxes,
     taxMinor: taxOf(taxes),
     totalMinor,
-    corrects: { number, date, whole }
+    corrects
   }
-  store(tx, { kind: 'credit_note', orderId, currency, buyer, document: credited }, now)
+  store(tx, { kind: 'credit_note', orderId, currency, buyer, document: credited, correction }, now)
 }
 
 type Sums = { taxMinor: number; totalMinor: number }
 
 /** The lines of a credit note for a part of its invoice. What they cost more than is returned was a discount. */
-function partOf({ taxIncluded }: InvoiceDocument, named: Returned | null, { taxMinor, totalMinor }: Sums) {
+function partOf({ taxIncluded, language }: InvoiceDocument, named: Returned | null, { taxMinor, totalMinor }: Sums) {
   if (named === null) return { lines: [], discounts: [], shipping: null, subtotalMinor: totalMinor }
   const { lines, shipping } = named
   const subtotalMinor = lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
   const pricesMinor = totalMinor - (taxIncluded ? 0 : taxMinor) - (shipping?.amountMinor ?? 0)
   const discountMinor = subtotalMinor - pricesMinor
-  const discounts = discountMinor === 0 ? [] : [{ label: 'Discount', amountMinor: discountMinor }]
+  const discounts =
+    discountMinor === 0 ? [] : [{ label: textsIn(language).t('sum.discount'), amountMinor: discountMinor }]
   return { lines, discounts, shipping, subtotalMinor }
 }
 
 const taxOf = (taxes: readonly InvoiceTax[]): number => taxes.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
 
 /** The rows of the taxes, and one for the part of the total without tax, so that they add up to the total. */
-function withUntaxed({ taxes, totalMinor, country }: Sale): InvoiceTax[] {
+function withUntaxed({ taxes, totalMinor, country }: Pick<Sale, 'taxes' | 'totalMinor' | 'country'>): InvoiceTax[] {
   const taxed = taxes.reduce((sum, { baseMinor, amountMinor }) => sum + baseMinor + amountMinor, 0)
   if (taxed === totalMinor && taxes.length > 0) return [...taxes]
   const baseMinor = totalMinor - taxed
   return [...taxes, { name: '', country, region: '', rateMillionths: 0, baseMinor, amountMinor: 0 }]
 }
 
-type Issued = Pick<InvoiceRow, 'kind' | 'orderId' | 'currency' | 'buyer' | 'document'>
+type Issued = Pick<InvoiceRow, 'kind' | 'orderId' | 'currency' | 'buyer' | 'document' | 'correction'>
 
-/** SQLite has one writer at a time, so the next number is the last one plus one. A rollback gives it back. */
+/**
+ * SQLite has one writer at a time, so the next number is the last one plus one, or `invoice.firstNumber` if that is higher.
+ * A rollback gives it back.
+ */
 function store(tx: Tx, issued: Issued, now: number): void {
   const date = shopDay(tx, now)
   const year = Number(date.slice(0, 4))
@@ -113,7 +182,7 @@ function store(tx: Tx, issued: Issued, now: number): void {
     .from(invoices)
     .where(and(eq(invoices.kind, issued.kind), eq(invoices.year, year)))
     .get()
-  const sequence = (last?.sequence ?? 0) + 1
+  const sequence = Math.max((last?.sequence ?? 0) + 1, setting(tx, 'invoice.firstNumber'))
   const series = `${setting(tx, 'invoice.prefix')}${issued.kind === 'credit_note' ? 'CN' : ''}`
   const number = `${series}${year}-${sequence}`
   const { totalMinor } = issued.document

@@ -1,8 +1,10 @@
 import { formatMoney, toMajor } from '../../platform/money.ts'
+import { dayText, percent, textsIn } from '../../platform/texts/languages.ts'
+import type { Texts } from '../../platform/texts/languages.ts'
 import { countryName } from '../../platform/postal/countries.ts'
 import { methodLabel } from '../shipping/zones.ts'
 import { rateLabel } from '../tax/terms.ts'
-import type { InvoiceTax } from './document.ts'
+import type { InvoiceDocument, InvoiceTax } from './document.ts'
 import type { InvoiceRow } from './find.ts'
 
 /** A document as people read it, on the page and in the PDF. Amounts and days are text. */
@@ -30,45 +32,49 @@ export type InvoiceTextLine = {
   amount: string
 }
 
-const titles = { invoice: 'Invoice', credit_note: 'Credit note' } as const
-const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+const titles = { invoice: 'doc.invoice', credit_note: 'doc.credit_note' } as const
 
-/** The texts of an invoice or a credit note, all from the stored document. */
-export function toText(row: InvoiceRow): InvoiceText {
+/** The texts of an invoice or a credit note, all from the stored document, by default in its language. */
+export function toText(row: InvoiceRow, texts: Texts = textsIn(row.document.language)): InvoiceText {
+  const { t, lang } = texts
   const { document, currency, buyer } = row
   const { seller } = document
-  const money = (minor: number): string => formatMoney(minor, currency)
+  const money = (minor: number): string => formatMoney(minor, currency, lang)
   return {
-    title: titles[row.kind],
+    title: t(titles[row.kind]),
     number: row.number,
-    facts: factsOf(row),
+    facts: factsOf(row, texts),
     seller: [seller.name, ...linesOf(seller.legal)],
-    buyer: buyer === null ? [] : [...buyer.lines, ...(buyer.vatId === null ? [] : [`VAT ID ${buyer.vatId}`])],
+    buyer:
+      buyer === null ? [] : [...buyer.lines, ...(buyer.vatId === null ? [] : [t('doc.vatId', { id: buyer.vatId })])],
     lines: document.lines.map(({ name, sku, quantity, unitPriceMinor, amountMinor, rateMillionths }) => ({
       name,
       sku,
       quantity: String(quantity),
       unitPrice: money(unitPriceMinor),
-      rate: rateMillionths === undefined ? '' : `${rateMillionths / 10_000} %`,
+      rate: rateMillionths === undefined ? '' : percent(rateMillionths / 10_000, { language: lang }),
       amount: money(amountMinor)
     })),
     hasRates: document.taxes.some(isTaxed) && document.lines.some(({ rateMillionths }) => rateMillionths !== undefined),
-    sums: sumsOf(row),
+    sums: sumsOf(row, texts),
     taxes: document.taxes
       .filter(isTaxed)
-      .map((tax) => ({ label: rateLabel(tax), base: money(tax.baseMinor), amount: money(tax.amountMinor) })),
-    notes: notesOf(row)
+      .map((tax) => ({ label: rateLabel(tax, texts), base: money(tax.baseMinor), amount: money(tax.amountMinor) })),
+    notes: notesOf(row, texts)
   }
 }
 
-/** The name of a document, such as `Invoice 2026-7`. */
-export function documentName({ kind, number }: Pick<InvoiceRow, 'kind' | 'number'>): string {
-  return `${titles[kind]} ${number}`
+/** A day of a document (YYYY-MM-DD), which has no time zone, such as `23 November 2026`. */
+function dayOf(day: string, { lang }: Texts): string {
+  return dayText(day, { lang, timeZone: 'UTC' })
 }
 
-/** A day of a document, such as `23 November 2026`. */
-export function dayText(day: string): string {
-  return dayFormat.format(Date.parse(day))
+/** The name of a document, such as `Invoice 2026-7`. */
+export function documentName(
+  { kind, number, document }: Pick<InvoiceRow, 'kind' | 'number' | 'document'>,
+  { t }: Texts = textsIn(document.language)
+): string {
+  return `${t(titles[kind])} ${number}`
 }
 
 /** Whether a row has a rate, and a part of the document at that rate. */
@@ -83,64 +89,75 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== '')
 }
 
-function factsOf({ number, date, orderId, document }: InvoiceRow): InvoiceText['facts'] {
+function factsOf({ number, date, orderId, document }: InvoiceRow, texts: Texts): InvoiceText['facts'] {
+  const { t } = texts
   const { corrects, orderedOn, paidOn } = document
   const order = [
-    { label: 'Order number', value: String(orderId) },
-    { label: 'Order date', value: dayText(orderedOn) }
+    { label: t('doc.orderNumber'), value: String(orderId) },
+    { label: t('doc.orderDate'), value: dayOf(orderedOn, texts) }
   ]
   if (corrects === null)
     return [
-      { label: 'Invoice number', value: number },
-      { label: 'Invoice date', value: dayText(date) },
+      { label: t('doc.invoiceNumber'), value: number },
+      { label: t('doc.invoiceDate'), value: dayOf(date, texts) },
       ...order,
-      { label: 'Date of payment', value: dayText(paidOn) }
+      { label: t('doc.paidOn'), value: dayOf(paidOn, texts) }
     ]
   return [
-    { label: 'Credit note number', value: number },
-    { label: 'Date', value: dayText(date) },
-    { label: 'For invoice', value: `${corrects.number} of ${dayText(corrects.date)}` },
+    { label: t('doc.creditNumber'), value: number },
+    { label: t('doc.date'), value: dayOf(date, texts) },
+    {
+      label: t('doc.forInvoice'),
+      value: t('doc.numberOf', { number: corrects.number, day: dayOf(corrects.date, texts) })
+    },
     ...order
   ]
 }
 
-function sumsOf({ document, currency }: InvoiceRow): InvoiceText['sums'] {
+function sumsOf({ document, currency }: InvoiceRow, texts: Texts): InvoiceText['sums'] {
+  const { t, lang } = texts
   const { corrects, discounts, shipping, subtotalMinor, taxIncluded, taxes, totalMinor } = document
   const sum = (label: string, minor: number, isTotal = false) => ({
     label,
-    amount: formatMoney(minor, currency),
+    amount: formatMoney(minor, currency, lang),
     isTotal
   })
-  const total = sum(corrects === null ? 'Total' : 'Total credited', totalMinor, true)
+  const total = sum(t(corrects === null ? 'doc.total' : 'doc.credited'), totalMinor, true)
   if (corrects !== null && document.lines.length === 0 && shipping === null) return [total]
   const parts = [
     ...discounts.map(({ label, amountMinor }) => sum(label, -amountMinor)),
-    ...(shipping === null ? [] : [sum(methodLabel(shipping), shipping.amountMinor)]),
-    ...(taxIncluded ? [] : taxes.filter(isTaxed).map((tax) => sum(rateLabel(tax), tax.amountMinor)))
+    ...(shipping === null ? [] : [sum(methodLabel(shipping, texts), shipping.amountMinor)]),
+    ...(taxIncluded ? [] : taxes.filter(isTaxed).map((tax) => sum(rateLabel(tax, texts), tax.amountMinor)))
   ]
-  return [...(parts.length > 0 ? [sum('Subtotal', subtotalMinor)] : []), ...parts, total]
+  return [...(parts.length > 0 ? [sum(t('doc.subtotal'), subtotalMinor)] : []), ...parts, total]
 }
 
-function notesOf({ document }: InvoiceRow): string[] {
-  const { corrects, lines, taxes, taxIncluded, reverseCharge, totalMinor, paidOn } = document
+function notesOf({ document }: InvoiceRow, texts: Texts): string[] {
+  const { t, textLanguage } = texts
+  const { corrects, replaces, lines, taxes, taxIncluded, reverseCharge, paidOn } = document
   const taxed = taxes.find(({ rateMillionths }) => rateMillionths > 0)
   return [
     ...(taxed !== undefined && taxIncluded && lines.length > 0
-      ? [`All prices include the tax of ${countryName(taxed.country)}.`]
+      ? [t('doc.taxIncluded', { country: countryName(taxed.country, textLanguage) })]
       : []),
-    ...(reverseCharge
-      ? ['Reverse charge: the recipient is liable for the VAT (Article 196 of Directive 2006/112/EC).']
-      : []),
+    ...(reverseCharge ? [t('doc.reverseCharge')] : []),
+    ...(replaces === undefined
+      ? []
+      : [t('doc.replaces', { number: replaces.number, day: dayOf(replaces.date, texts) })]),
     ...(corrects === null
-      ? [totalMinor === 0 ? 'There is nothing to pay.' : `Paid in full on ${dayText(paidOn)}.`]
-      : [`This credit note ${corrects.whole ? 'cancels' : 'reduces'} invoice ${corrects.number}.`])
+      ? [t('doc.paid', { day: dayOf(paidOn, texts) })]
+      : [t(correctionKey(corrects), { number: corrects.number })])
   ]
+}
+
+function correctionKey({ whole, rest = false }: NonNullable<InvoiceDocument['corrects']>) {
+  return whole ? 'doc.cancels' : rest ? 'doc.cancelsRest' : 'doc.reduces'
 }
 
 /** An invoice or a credit note as JSON. Amounts are in major units, those of a credit note positive. */
 export function toInvoice({ kind, number, date, orderId, currency, buyer, document }: InvoiceRow) {
   const major = (minor: number): number => toMajor(minor, currency)
-  const { seller, corrects, orderedOn, paidOn, taxIncluded, reverseCharge, shipping } = document
+  const { seller, corrects, replaces, orderedOn, paidOn, taxIncluded, reverseCharge, shipping } = document
   return {
     kind,
     number,
@@ -149,6 +166,7 @@ export function toInvoice({ kind, number, date, orderId, currency, buyer, docume
     orderedOn,
     paidOn,
     corrects: corrects?.number ?? null,
+    replaces: replaces?.number ?? null,
     seller,
     buyer,
     currency,

@@ -4,7 +4,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { revokeGrants } from '../benefits/give.ts'
 import { emit } from '../webhooks/emit.ts'
-import { restoreCommission, reduceCommission } from '../referrals/referrals.ts'
+import { reduceCommission, rejectReferral, restoreCommission } from '../referrals/referrals.ts'
 import { recordMove, moveOrder, reportRefund } from './transition.ts'
 import { getOrder, hasPaidRenewal, itemsOf } from './find.ts'
 import { releaseReturned, takeReturnedAgain } from './holds.ts'
@@ -60,7 +60,9 @@ export function recordRefund(
   const reason = `${cause.reason} (${formatMoney(amountMinor, order.currency)})`
   recordMove(tx, { orderId, from: order.status, to: order.status, by: cause.by, reason, at: now })
   endReturnedGrants(tx, orderId, now)
-  reduceCommission(tx, orderId, commissionBaseOf(tx, refunded), now)
+  // An order that stays in its state: cancelled, or refunded before by a refund that failed.
+  if (full) rejectReferral(tx, orderId, 'order_refunded', now)
+  else reduceCommission(tx, orderId, commissionBaseOf(tx, refunded), now)
   reportRefund(tx, refunded, amountMinor, full, now)
   return refunded
 }

@@ -14,7 +14,7 @@ import { moveOrder } from '../orders/transition.ts'
 import { findPayingAttempt, getAttempt, updateAttempt, isSurplus } from './attempts.ts'
 import { runUnitOfWork, resolveFailedRefunds, warn, resolveWarning } from './warnings.ts'
 import type { UnitOfWork } from './warnings.ts'
-import { readGatewayError, gatewayOf } from './gateway.ts'
+import { findGatewayOf, readGatewayError, gatewayOf } from './gateway.ts'
 import { refundMetadataOf, refundKeyOf } from './gateway-state.ts'
 import type { AttemptRow, RefundRow } from './rows.ts'
 import { refunds } from './schema.ts'
@@ -44,12 +44,20 @@ export async function refundOrder(
   const uncounted = byHand ? undefined : await findUncountedPayment(shop, orderId)
   if (uncounted?.wrong !== undefined) return returnPayment(shop, uncounted, wanted, by)
   if (uncounted !== undefined) await acceptPayment(shop, uncounted, by)
+  const paid = findPayingAttempt(shop.db, orderId)
+  if (byHand && paid !== undefined) await returnedAtGateway(shop, paid)
   const asked = await runUnitOfWork(shop, by, (unit) => askRefund(shop, unit, orderId, { ...wanted, byHand }))
   if (asked !== null) await requestRefund(shop, asked, true)
   return getOrder(shop.db, orderId)
 }
 
-export type RefundPlan = { amountMinor: number; currency: string; way: 'gateway' | 'by_hand' }
+export type RefundPlan = {
+  amountMinor: number
+  currency: string
+  way: 'gateway' | 'by_hand'
+  /** What the gateway has returned of the card payment that is refunded by hand; null if no gateway has it. */
+  returnedMinor: number | null
+}
 
 /**
  * What `refundOrder` would do, for the operator to confirm. Nothing is stored.
@@ -66,10 +74,40 @@ export async function planRefund(
   if (uncounted !== undefined) {
     const { amountMinor: paidMinor, currency } = uncounted.state
     const { amountMinor = paidMinor } = uncounted.wrong === undefined ? wanted : {}
-    return { amountMinor, currency, way: 'gateway' }
+    return { amountMinor, currency, way: 'gateway', returnedMinor: null }
   }
   const { refund, paid, currency } = checkRequest(shop, shop.db, orderId, { ...wanted, byHand })
-  return { amountMinor: refund.amountMinor, currency, way: paid === undefined || byHand ? 'by_hand' : 'gateway' }
+  const way = paid === undefined || byHand ? 'by_hand' : 'gateway'
+  const returnedMinor = paid !== undefined && byHand ? await returnedAtGateway(shop, paid) : null
+  return { amountMinor: refund.amountMinor, currency, way, returnedMinor }
+}
+
+/**
+ * What the gateway has returned of a payment; null if it cannot be asked any more, because the shop has left it.
+ *
+ * @throws AppError CONFLICT when it has returned something that the shop does not know yet, which would count twice;
+ *   DEPENDENCY_UNAVAILABLE when it does not answer
+ */
+async function returnedAtGateway(shop: ShopContext, paid: AttemptRow): Promise<number | null> {
+  const gateway = findGatewayOf(shop, paid)
+  if (gateway === undefined || paid.paymentIntentId === null) return null
+  const found = await askForRefunds(await gateway.client(), paid.paymentIntentId, paid.orderId)
+  const returned = found.filter(({ status }) => status !== 'failed')
+  if (returned.some((refund) => findRefund(shop.db, refund) === undefined))
+    throw new AppError(
+      'CONFLICT',
+      `The gateway has a refund of order ${paid.orderId} that the shop does not know yet. "shopstead orders reconcile" records it.`
+    )
+  return returned.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+}
+
+async function askForRefunds(stripe: Stripe, paymentIntentId: string, orderId: number): Promise<GatewayRefund[]> {
+  try {
+    return await refundsOf(stripe, paymentIntentId)
+  } catch (cause) {
+    const why = `The gateway did not say what it has refunded of order ${orderId}. Try again when it can be reached.`
+    throw new AppError('DEPENDENCY_UNAVAILABLE', why, {}, { cause })
+  }
 }
 
 /** Whether a refund of the order is requested and not finished. */
@@ -411,7 +449,7 @@ function isCounted(tx: Tx, attempt: AttemptRow): boolean {
   return getOrder(tx, attempt.orderId).paidAt !== null && !isSurplus(tx, attempt)
 }
 
-function findRefund(tx: Tx, refund: GatewayRefund): RefundRow | undefined {
+function findRefund(tx: Db, refund: GatewayRefund): RefundRow | undefined {
   const byId = tx.orm.select().from(refunds).where(eq(refunds.gatewayRefundId, refund.id)).get()
   if (byId !== undefined || refund.key === null) return byId
   return tx.orm.select().from(refunds).where(eq(refunds.gatewayKey, refund.key)).get()

@@ -8,9 +8,13 @@ import type { SalesRow } from '../../../src/operations/reports/sales.ts'
 import { taxReport } from '../../../src/operations/reports/tax.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
+import { parseOpenPeriod } from '../../../src/operations/reports/days.ts'
+import { journalOf } from '../../../src/shop/invoices/journal.ts'
+import { documentsOf } from '../../../src/shop/invoices/find.ts'
+import type { ExportFilter } from '../../../src/shop/customers/export-orders.ts'
 import { exportOrders } from '../../../src/shop/customers/export-orders.ts'
 import { ordersCsv, ordersCsvHead } from '../../../src/shop/customers/orders-csv.ts'
-import { shopDay } from '../../../src/shop/invoices/day.ts'
+import { shopDay } from '../../../src/shop/settings/shop-days.ts'
 import { getOrder } from '../../../src/shop/orders/find.ts'
 import { recordRefund } from '../../../src/shop/orders/refund-order.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
@@ -53,7 +57,11 @@ function fill(db: Db, orders: readonly Made[]): void {
       line(products[0] ?? 0)
     ]
     const method = { id: 'post', name: 'Post', estimate: null, pickup: false }
-    const { id } = place(db, draft(lines, { currency, shipping: { method, amountMinor: shipping } }), at)
+    const { id } = place(
+      db,
+      draft(lines, { currency, shipping: { method, amountMinor: shipping, renewalMinor: null } }),
+      at
+    )
     if (!isPaid) continue
     move(db, id, 'processing', {}, at + 60_000)
     for (const { part, later } of refunds) {
@@ -84,11 +92,11 @@ function totalSales(rows: readonly SalesRow[]) {
   })
 }
 
-/** The exported orders that are paid, each with the row that has its sums. */
-function exported(db: Db): Row[] {
-  const parts = [...exportOrders(db, {}, (some) => [ordersCsv(db, some)]).rows]
+/** The exported orders, each with the row that has its sums. */
+function exported(db: Db, filter: ExportFilter = {}): Row[] {
+  const parts = [...exportOrders(db, filter, (some) => [ordersCsv(db, some)]).rows]
   const rows: Row[] = parse([ordersCsvHead(), ...parts].join(''), { columns: true })
-  return rows.filter((row) => row['paid_at'] !== '' && row['total'] !== '')
+  return rows.filter((row) => row['total'] !== '')
 }
 
 const sumOf = (rows: readonly Row[], name: string): number =>
@@ -103,7 +111,7 @@ it('sales, products, tax and the exported orders agree, in any time zone and uni
       setSetting(db, 'tax.pricesIncludeTax', String(included), 0)
       presetEu(db, { ownRate: true })
       fill(db, orders)
-      const rows = exported(db)
+      const rows = exported(db).filter((row) => row['paid_at'] !== '')
       const totals = totalSales(salesOf(db, year, 'day'))
       for (const unit of ['week', 'month'] as const) expect(totalSales(salesOf(db, year, unit))).toEqual(totals)
       for (const total of totals) {
@@ -117,6 +125,7 @@ it('sales, products, tax and the exported orders agree, in any time zone and uni
           shippingMinor: sumOf(own, 'shipping'),
           taxMinor: sumOf(own, 'tax')
         })
+        expect(own.filter((row) => row['tax_percent'] !== '19')).toEqual([])
         expect(goodsMinor + shippingMinor + (included ? 0 : taxMinor)).toBe(totalMinor)
         const sold = (await productsReport.make({ db }, { ...year, limit: 100 }, 0)).rows.filter(
           (row) => row['currency'] === currency
@@ -129,12 +138,57 @@ it('sales, products, tax and the exported orders agree, in any time zone and uni
           expect(Math.round(gross * 100)).toBe(month.totalMinor - month.refundedMinor)
         }
         for (const day of salesOf(db, year, 'day').filter((row) => row.currency === currency && row.orders > 0))
+          expect(own.filter((row) => row['invoice_date'] === day.from)).toHaveLength(day.orders)
+        for (const day of salesOf(db, year, 'day').filter((row) => row.currency === currency && row.orders > 0))
           expect(own.filter((row) => shopDay(db, Date.parse(row['paid_at'] ?? '')) === day.from)).toHaveLength(
             day.orders
           )
       }
     }),
     { numRuns: 8 }
+  )
+})
+
+it('the exports of a day agree with its reports, in every time zone and when the clocks change', async () => {
+  const zones = fc.constantFrom(...Intl.supportedValuesOf('timeZone'))
+  await fc.assert(
+    fc.asyncProperty(zones, fc.array(order, { minLength: 1, maxLength: 8 }), async (timeZone, orders) => {
+      const db = emptyShop()
+      setSetting(db, 'shop.timeZone', timeZone, 0)
+      fill(
+        db,
+        orders.map((one) => ({ ...one, currency: 'EUR' as const }))
+      )
+      const daysOf = (text: string | undefined): string[] => (text ? [shopDay(db, Date.parse(text))] : [])
+      const all = exported(db)
+      const notes = db.sqlite.prepare<[], string>('SELECT DISTINCT date FROM invoices').pluck().all()
+      const days = new Set([
+        ...all.flatMap((row) => [...daysOf(row['placed_at']), ...daysOf(row['paid_at'])]),
+        ...notes
+      ])
+      let placed = 0
+      for (const day of days) {
+        const span = parseOpenPeriod(db, { from: day, to: day })
+        const [sales] = salesOf(db, { from: day, to: day }, 'day')
+        const paid = exported(db, { by: 'paid', ...span })
+        expect(paid).toHaveLength(sales?.orders ?? -1)
+        expect(sumOf(paid, 'total')).toBe(sales?.totalMinor)
+        const own = exported(db, { by: 'placed', ...span })
+        expect(own.every((row) => daysOf(row['placed_at']).includes(day))).toBe(true)
+        placed += own.length
+        const documented = exported(db, { by: 'document', from: day, to: day }).map((row) => Number(row['order']))
+        const issued = documented.flatMap((id) => documentsOf(db, id)).filter(({ date }) => date === day)
+        const gross = issued.reduce((sum, { kind, totalMinor }) => sum + (kind === 'invoice' ? 1 : -1) * totalMinor, 0)
+        const { totals } = await taxReport.make({ db }, { from: day, to: day }, 0)
+        expect(Math.round(Number(totals?.[0]?.['gross'] ?? 0) * 100)).toBe(gross)
+        expect((sales?.totalMinor ?? 0) - (sales?.refundedMinor ?? 0)).toBe(gross)
+        const journal = journalOf(db, { from: day, to: day })
+        expect(journal.reduce((sum, { netMinor, taxMinor }) => sum + netMinor + taxMinor, 0)).toBe(gross)
+        expect(new Set(journal.map(({ number }) => number))).toEqual(new Set(issued.map(({ number }) => number)))
+      }
+      expect(placed).toBe(all.length)
+    }),
+    { numRuns: 25 }
   )
 })
 

@@ -1,6 +1,7 @@
-import { toDay } from '../../../platform/iso-time.ts'
+import type { Db } from '../../../platform/db/database.ts'
 import { formatMoney } from '../../../platform/money.ts'
 import type { ShopContext } from '../../../shop/context.ts'
+import { shopDay } from '../../../shop/settings/shop-days.ts'
 import { isReady } from '../../../shop/payments/gateway.ts'
 import { runUnitOfWork, forgetWarning, openWarnings, warn } from '../../../shop/payments/warnings.ts'
 import { comparePayments, differenceKinds } from './compare.ts'
@@ -35,14 +36,20 @@ async function applyRow(shop: ShopContext, row: PaymentRow): Promise<number> {
   await runUnitOfWork(shop, 'books', (unit) => {
     for (const kind of kinds) {
       if (!found.includes(kind)) forgetWarning(unit, kind, objectId)
-      else warn(unit, { orderId: row.shop?.orderId ?? null, kind, objectId, message: describeDifference(kind, row) })
+      else
+        warn(unit, {
+          orderId: row.shop?.orderId ?? null,
+          kind,
+          objectId,
+          message: describeDifference(shop.db, kind, row)
+        })
     }
   })
   return found.length
 }
 
 /** A difference in words that an operator can act on. */
-export function describeDifference(kind: Difference, row: PaymentRow): string {
+export function describeDifference(db: Db, kind: Difference, row: PaymentRow): string {
   const { chargeId, currency, stripe, shop } = row
   const money = (minor: number | null | undefined): string => formatMoney(minor ?? 0, currency)
   const order = shop === null ? 'no order' : `order ${shop.orderId}`
@@ -50,7 +57,7 @@ export function describeDifference(kind: Difference, row: PaymentRow): string {
   const returned = money((stripe?.refundedMinor ?? 0) + (stripe?.disputeLostMinor ?? 0))
   return {
     charge_not_in_shop: `Stripe has ${charge} of ${money(stripe?.amountMinor)}, the shop has no payment for it (${order}). Run "shopstead orders reconcile", then look at the charge in Stripe's dashboard.`,
-    charge_not_at_stripe: `The shop has a payment of ${money(shop?.amountMinor)} for ${order} on ${toDay(row.at)}, Stripe has no charge for it. Check whether the server uses the right Stripe key.`,
+    charge_not_at_stripe: `The shop has a payment of ${money(shop?.amountMinor)} for ${order} on ${shopDay(db, row.at)}, Stripe has no charge for it. Check whether the server uses the right Stripe key.`,
     amount_differs: `Stripe has ${money(stripe?.amountMinor)} for ${charge}, the shop has ${money(shop?.amountMinor)} for ${order}. Refund the charge, or correct the order.`,
     refund_not_in_shop: `Stripe returned ${returned} of ${charge}, the shop records ${money(shop?.refundedMinor)} for ${order}. Run "shopstead orders reconcile".`,
     refund_not_at_stripe: `The shop records ${money(shop?.refundedMinor)} as refunded for ${order}, Stripe returned ${returned} of ${charge}. Refund the rest in Stripe's dashboard.`,
