@@ -12,7 +12,8 @@ import { idOf } from '../store/ids.ts'
 import { newIntent } from '../payments/intent-object.ts'
 import type { SessionPlan } from '../store/objects.ts'
 import { methodOf } from '../payments/payment-methods.ts'
-import { newSubscription, periodAfter } from './subscription-object.ts'
+import { anchoredSubscription, newSubscription, periodAfter } from './subscription-object.ts'
+import type { SubscriptionTerms } from './subscription-object.ts'
 import { clearTimer, setTimer } from '../timers.ts'
 
 /** Days until each retry of a failed invoice. After the last one the subscription ends (Stripe's default, shortened). */
@@ -57,6 +58,23 @@ export function startSubscription(
   if (paid) payInvoice(context, open, intent)
   setTimer(context, subscription.id, 'renew_subscription', period.end * 1000)
   return { ...session, customer, subscription: subscription.id, invoice: open.id }
+}
+
+/**
+ * Begins a subscription without a checkout. Its first period is free and ends at the anchor (epoch seconds), when it renews
+ * for the first time. Emits `customer.subscription.created`.
+ */
+export function beginAtAnchor(
+  context: Context,
+  anchor: number,
+  prices: readonly { price: Stripe.Price; quantity: number }[],
+  terms: Omit<SubscriptionTerms, 'lines' | 'status'>
+): Stripe.Subscription {
+  const begun = anchoredSubscription(context, anchor, prices, terms)
+  save(context, 'subscription', begun, { couponId: null })
+  emit(context, 'customer.subscription.created', begun)
+  scheduleRenewal(context, begun)
+  return begun
 }
 
 /** Activates or expires an incomplete subscription when its delayed first payment succeeds or fails. */

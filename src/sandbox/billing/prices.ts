@@ -109,7 +109,13 @@ function createProduct(context: Context, data: ProductData): Stripe.Product {
   } satisfies Stripe.Product)
 }
 
+function createPrice(context: Context, params: Values<typeof priceData>): Stripe.Price {
+  const { price } = createInlinePrice(context, params, 'price')
+  return save(context, 'price', { ...price, active: true })
+}
+
 export const priceRoutes: readonly Route[] = [
+  route('prices.create', 'POST /v1/prices', priceData, createPrice),
   route('prices.retrieve', 'GET /v1/prices/:id', {}, (context, _params, id) => getStored(context, 'price', id).object),
   route(
     'products.retrieve',

@@ -55,10 +55,34 @@ const unused = {
 
 /** A subscription whose first period begins now. The caller stores it. */
 export function newSubscription(context: Context, terms: SubscriptionTerms): Stripe.Subscription {
-  const id = newId('sub')
-  const items = terms.lines.flatMap((line) =>
-    line.price?.recurring ? [subscriptionItem(context, id, line, line.price)] : []
+  const priced = terms.lines.flatMap(({ price, quantity }) =>
+    price?.recurring ? [{ price, quantity: quantity ?? 1 }] : []
   )
+  return subscriptionOf(context, priced, { ...terms, currency: terms.lines[0]?.currency ?? '' })
+}
+
+type Priced = { price: Stripe.Price; quantity: number }
+
+/** A subscription whose first period is free and ends at the anchor (epoch seconds). The caller stores it. */
+export function anchoredSubscription(
+  context: Context,
+  anchor: number,
+  prices: readonly Priced[],
+  terms: Omit<SubscriptionTerms, 'lines' | 'status'>
+): Stripe.Subscription {
+  const currency = prices[0]?.price.currency ?? ''
+  const made = subscriptionOf(context, prices, { ...terms, currency, status: 'active' })
+  const data = made.items.data.map((item) => ({ ...item, current_period_end: anchor }))
+  return { ...made, billing_cycle_anchor: anchor, items: { ...made.items, data } }
+}
+
+function subscriptionOf(
+  context: Context,
+  prices: readonly Priced[],
+  terms: Omit<SubscriptionTerms, 'lines'> & { currency: string }
+): Stripe.Subscription {
+  const id = newId('sub')
+  const items = prices.map((priced) => subscriptionItem(context, id, priced))
   return {
     ...unused,
     id,
@@ -68,7 +92,7 @@ export function newSubscription(context: Context, terms: SubscriptionTerms): Str
     cancel_at_period_end: false,
     canceled_at: null,
     created: context.now,
-    currency: terms.lines[0]?.currency ?? '',
+    currency: terms.currency,
     customer: terms.customer,
     default_payment_method: terms.paymentMethod,
     description: terms.description,
@@ -84,8 +108,7 @@ export function newSubscription(context: Context, terms: SubscriptionTerms): Str
 function subscriptionItem(
   context: Context,
   subscription: string,
-  line: Stripe.LineItem,
-  price: Stripe.Price
+  { price, quantity }: Priced
 ): Stripe.SubscriptionItem {
   return {
     id: newId('si', 14),
@@ -99,7 +122,7 @@ function subscriptionItem(
     metadata: {},
     plan: planOf(price),
     price: { ...price, active: true },
-    quantity: line.quantity ?? 1,
+    quantity,
     subscription,
     tax_rates: []
   }

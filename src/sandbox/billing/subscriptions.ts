@@ -1,10 +1,21 @@
 import type Stripe from 'stripe'
-import { endAt, endSubscription, scheduleRenewal, update } from './billing.ts'
+import { beginAtAnchor, endAt, endSubscription, scheduleRenewal, update } from './billing.ts'
 import { getStored, route } from '../http/context.ts'
 import type { Context, Route } from '../http/context.ts'
-import { badState } from '../http/errors.ts'
+import { badParameter, badState } from '../http/errors.ts'
 import { listPage, pageShape } from '../http/lists.ts'
-import { choice, emptyable, flag, integer, mergeMetadata, metadata, shape, text } from '../http/params.ts'
+import {
+  choice,
+  emptyable,
+  flag,
+  integer,
+  list,
+  mergeMetadata,
+  metadata,
+  required,
+  shape,
+  text
+} from '../http/params.ts'
 import type { Values } from '../http/params.ts'
 import { useMethod } from '../payments/payment-methods.ts'
 
@@ -16,6 +27,18 @@ const updateShape = {
   default_payment_method: text({ max: 255 }),
   description: emptyable(text({ max: 500 })),
   metadata: metadata()
+}
+/** The sandbox begins a subscription without a checkout only at a later date, as one that another shop sold does. */
+const createShape = {
+  billing_cycle_anchor: required(integer({ min: 1 })),
+  cancel_at: integer({ min: 1 }),
+  customer: required(text({ max: 255 })),
+  default_payment_method: required(text({ max: 255 })),
+  description: text({ max: 500 }),
+  items: required(list(shape({ price: required(text({ max: 255 })), quantity: integer({ min: 1 }) }), { max: 20 })),
+  metadata: metadata(),
+  off_session: flag(),
+  proration_behavior: required(choice('none'))
 }
 const cancelShape = { cancellation_details: reasons, invoice_now: flag(), prorate: flag() }
 
@@ -31,6 +54,26 @@ const statuses = [
   'trialing',
   'unpaid'
 ] as const
+
+function createSubscription(context: Context, params: Values<typeof createShape>): Stripe.Subscription {
+  const anchor = params.billing_cycle_anchor
+  if (anchor <= context.now)
+    throw badParameter('billing_cycle_anchor must be a future timestamp.', { param: 'billing_cycle_anchor' })
+  const prices = params.items.map(({ price, quantity = 1 }, index) => ({
+    price: getStored(context, 'price', price, `items[${index}][price]`).object,
+    quantity
+  }))
+  const begun = beginAtAnchor(context, anchor, prices, {
+    customer: getStored(context, 'customer', params.customer, 'customer').object.id,
+    paymentMethod: useMethod(context, params.default_payment_method).object.id,
+    description: params.description ?? null,
+    metadata: mergeMetadata({}, params.metadata)
+  })
+  if (params.cancel_at === undefined) return begun
+  const ending = update(context, begun, endAt(context, params.cancel_at))
+  scheduleRenewal(context, ending)
+  return ending
+}
 
 function updateSubscription(context: Context, params: Values<typeof updateShape>, id: string): Stripe.Subscription {
   const { object } = getStored(context, 'subscription', id)
@@ -90,6 +133,7 @@ export const subscriptionRoutes: readonly Route[] = [
     {},
     (context, _params, id) => getStored(context, 'subscription', id).object
   ),
+  route('subscriptions.create', 'POST /v1/subscriptions', createShape, createSubscription),
   route('subscriptions.list', 'GET /v1/subscriptions', listShape, listSubscriptions),
   route('subscriptions.update', 'POST /v1/subscriptions/:id', updateShape, updateSubscription),
   route('subscriptions.cancel', 'DELETE /v1/subscriptions/:id', cancelShape, cancelSubscription)

@@ -1,5 +1,7 @@
 import { desc, eq, isNull, or, sql } from 'drizzle-orm'
+import { AppError, validationFailed } from '../../errors.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
+import { isDay } from '../../platform/days.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree, rawStatement, statement, write } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
@@ -12,6 +14,7 @@ import { getOrder } from '../orders/find.ts'
 import { confirmPayment, payOrder, moveOrder } from '../orders/transition.ts'
 import { queueMail } from '../mail/queue.ts'
 import { setting } from '../settings/settings.ts'
+import { shopDay, startOfShopDay } from '../settings/shop-days.ts'
 
 const byId = statement((orm) =>
   orm
@@ -157,22 +160,48 @@ export function paymentStatusOf(db: Db, orderId: number): string | null {
   return newest === undefined ? null : (newest.gatewayStatus ?? newest.outcome ?? 'created')
 }
 
+/** How an order was paid (AdminOrder). */
+export function paidBy(
+  db: Db,
+  { id, paidAt, totalMinor, imported }: OrderRow
+): 'stripe' | 'sandbox' | 'by_hand' | null {
+  if (paidAt === null || totalMinor === 0 || imported) return null
+  const gateway = attemptsOf(db, id).find(({ outcome }) => outcome === 'paid')?.gateway
+  return gateway === 'stripe' || gateway === 'sandbox' ? gateway : 'by_hand'
+}
+
 /**
  * Records that an operator has received the payment: by transfer, in cash, or late by card. The history says if the
  * order's email had already used a coupon of it as often as one customer may.
  *
- * @throws AppError TRANSITION_REFUSED, as `confirmPayment` does
+ * @param on the day (YYYY-MM-DD) in the shop's time zone on which the money arrived; today by default
+ * @throws AppError TRANSITION_REFUSED, as `confirmPayment` does; VALIDATION_FAILED (`on`) for a day before the order was
+ *   placed or that has not come; CONFLICT for a day of an order that is paid already
  */
-export function markPaid(db: Db, orderId: number, by: string, now: number): OrderRow {
+export function markPaid(db: Db, orderId: number, by: string, now: number, on?: string): OrderRow {
   return write(db, (tx) => {
-    const { email } = getOrder(tx, orderId)
+    const before = getOrder(tx, orderId)
+    const { email } = before
+    const arrival = on === undefined ? null : arrivalOf(tx, before, on, now)
     const overLimit = describeOverLimit(email === null ? [] : couponsOverLimit(tx, orderId, email))
-    const reason = ['marked as paid', ...(overLimit === null ? [] : [overLimit])].join('; ')
-    const order = confirmPayment(tx, orderId, { by, reason }, now)
+    const paid = arrival === null ? 'marked as paid' : `marked as paid on ${arrival.day}`
+    const reason = [paid, ...(overLimit === null ? [] : [overLimit])].join('; ')
+    const cause = { by, reason, ...(arrival === null ? {} : { paidAt: arrival.at }) }
+    const order = confirmPayment(tx, orderId, cause, now)
     const isSettled = attemptsOf(tx, orderId).some(({ outcome }) => outcome === 'paid')
     endTransfers(tx, orderId, isSettled ? 'abandoned' : 'paid', now)
     return order
   })
+}
+
+/** When money of a day arrived: within that day, and not before the order was placed. */
+function arrivalOf(db: Db, order: OrderRow, day: string, now: number): { day: string; at: number } {
+  const { id, createdAt, paidAt } = order
+  if (paidAt !== null) throw new AppError('CONFLICT', `Order ${id} is paid already, on ${shopDay(db, paidAt)}.`)
+  const [first, last] = [shopDay(db, createdAt), shopDay(db, now)]
+  if (!isDay(day) || day < first || day > last)
+    throw validationFailed({ on: [`Must be a day from ${first}, when the order was placed, to ${last}.`] })
+  return { day, at: day === last ? now : Math.max(createdAt, startOfShopDay(db, day)) }
 }
 
 /** Ends the order's attempts to pay by hand with an outcome. */

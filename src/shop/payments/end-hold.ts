@@ -99,12 +99,23 @@ export async function cancelUnpaidOrder(
   }
 }
 
-function moveToCancelled(tx: Tx, orderId: number, by: string, now: number): void {
+/** Cancels an order, and ends the bank transfers that it waits for. */
+export function moveToCancelled(tx: Tx, orderId: number, by: string, now: number): void {
   moveOrder(tx, orderId, 'cancelled', { by, reason: 'cancelled' }, now)
   endTransfers(tx, orderId, 'abandoned', now)
 }
 
-async function callOffPayments(shop: ShopContext, orderId: number, by: string, deadline: Deadline): Promise<void> {
+/**
+ * Calls off the open payments of an order at the gateway.
+ *
+ * @throws AppError CONFLICT while a payment waits for the bank; DEPENDENCY_UNAVAILABLE
+ */
+export async function callOffPayments(
+  shop: ShopContext,
+  orderId: number,
+  by: string,
+  deadline: Deadline
+): Promise<void> {
   const open = openAttemptsOf(shop.db, orderId)
   for (const attempt of open) if (attempt.objectId !== null) gatewayOf(shop, attempt)
   for (const attempt of open) {

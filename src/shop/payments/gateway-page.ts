@@ -6,7 +6,7 @@ import { lineImage } from '../catalog/public/image.ts'
 import type { Pictured } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
-import type { OrderRow, OrderItemRow } from '../orders/find.ts'
+import type { OrderRow } from '../orders/find.ts'
 import { getAttempt, takeUpAttempt, unanswered, updateAttempt, attemptsOf } from './attempts.ts'
 import {
   startDeadline,
@@ -22,13 +22,12 @@ import type { AttemptRow } from './rows.ts'
 import { failAttempt, settleAttempt } from './settle.ts'
 import { methodConfiguration, paymentDetails, keyFor, payAsCustomer, gatewayEmail } from './gateway-customer.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { needsShipping, isShipped } from '../catalog/product-types.ts'
-import { taxesOfOrder, termsOfOrder } from '../orders/totals.ts'
+import { recurringOfOrder, subscriptionInterval } from '../orders/renewal-order.ts'
+import type { Recurring } from '../orders/renewal-order.ts'
+import { taxesOfOrder } from '../orders/totals.ts'
 import type { TaxLine } from '../tax/terms.ts'
-import { rateLabel, taxOf } from '../tax/terms.ts'
+import { rateLabel } from '../tax/terms.ts'
 import { methodLabel } from '../shipping/zones.ts'
-import { renewalInterval } from '../benefits/kinds.ts'
-import type { GrantSpec } from '../catalog/grants.ts'
 
 /** Stripe accepts 30 minutes to 24 hours; one minute of margin covers a slow call. */
 export const shortestPageMs = 31 * 60_000
@@ -143,7 +142,8 @@ type Purchase = Pick<
 /** The line items, as a one-time payment or, with a subscription among them, as a subscription. */
 function purchase(shop: ShopContext, order: OrderRow, attempt: AttemptRow): Purchase {
   const items = itemsOf(shop.db, order.id)
-  const interval = subscriptionInterval(items)
+  const recurring = recurringOfOrder(shop.db, order, items)
+  const interval = recurring?.interval ?? null
   const toLine = (product_data: ProductData, unit_amount: number, quantity: number, isRecurring: boolean) => ({
     quantity,
     price_data: {
@@ -153,7 +153,7 @@ function purchase(shop: ShopContext, order: OrderRow, attempt: AttemptRow): Purc
       ...(isRecurring && interval !== null ? { recurring: { interval } } : {})
     }
   })
-  const { taxes, overMinor } = addedTaxes(shop.db, order, items)
+  const { taxes, overMinor } = addedTaxes(shop.db, order, recurring)
   const lines = [
     ...items.map((item) => {
       const { name, productId, variationId, unitPriceMinor, quantity } = item
@@ -163,20 +163,21 @@ function purchase(shop: ShopContext, order: OrderRow, attempt: AttemptRow): Purc
     ...taxes.map(({ name, amountMinor, isRecurring }) => toLine({ name }, amountMinor, 1, isRecurring))
   ]
   const data = { metadata: metadataOf(shop, attempt), description: `Order ${order.id}` }
-  return interval === null
-    ? {
-        mode: 'payment',
-        line_items: lines,
-        ...shippingOptions(order),
-        payment_intent_data: { ...data, ...paymentDetails(shop, order) },
-        overMinor
-      }
-    : {
-        mode: 'subscription',
-        line_items: [...lines, ...shippingLines(order, items)],
-        subscription_data: data,
-        overMinor
-      }
+  if (recurring === null)
+    return {
+      mode: 'payment',
+      line_items: lines,
+      ...shippingOptions(order),
+      payment_intent_data: { ...data, ...paymentDetails(shop, order) },
+      overMinor
+    }
+  const shipping = shippingLines(order, recurring)
+  return {
+    mode: 'subscription',
+    line_items: [...lines, ...shipping.lines],
+    subscription_data: data,
+    overMinor: overMinor + shipping.overMinor
+  }
 }
 
 type ProductData = { name: string; images?: string[] }
@@ -244,9 +245,14 @@ export type AddedTaxes = { taxes: AddedTax[]; overMinor: number }
  * them, so that its total is the order's. With a subscription, the tax on its full price is a recurring line, because a
  * discount counts only for the first period; what the first period's discount takes off that tax is `overMinor`.
  */
-export function addedTaxes(db: Db, order: OrderRow, items: readonly OrderItemRow[]): AddedTaxes {
-  if (order.taxIncluded || order.taxMinor === 0) return { taxes: [], overMinor: 0 }
-  const recurring = recurringTaxes(db, order, items)
+export function addedTaxes(
+  db: Db,
+  order: OrderRow,
+  renewal: Pick<Recurring<unknown>, 'totals'> | null = recurringOfOrder(db, order)
+): AddedTaxes {
+  const again = renewal === null || renewal.totals.tax.included ? [] : renewal.totals.tax.lines
+  const recurring = byLabel(again.filter(({ amountMinor }) => amountMinor > 0))
+  if (order.taxIncluded || (order.taxMinor === 0 && recurring.size === 0)) return { taxes: [], overMinor: 0 }
   const once = new Map<string, number>()
   let overMinor = 0
   for (const [name, amountMinor] of byLabel(taxesOfOrder(db, order.id))) {
@@ -261,16 +267,6 @@ export function addedTaxes(db: Db, order: OrderRow, items: readonly OrderItemRow
     ],
     overMinor
   }
-}
-
-/** The taxes of one period of the subscriptions in an order, before discounts. */
-function recurringTaxes(db: Db, order: OrderRow, items: readonly OrderItemRow[]): Map<string, number> {
-  const lines = items
-    .filter((item) => subscriptionInterval([item]) !== null)
-    .map((item) => ({ ...item, totalMinor: item.unitPriceMinor * item.quantity, discountMinor: 0 }))
-  const shippingMinor = needsShipping(lines) ? order.shippingMinor : 0
-  const { lines: taxes } = taxOf(termsOfOrder(db, order, items), { lines, shippingMinor }, order.currency)
-  return byLabel(taxes.filter((tax) => tax.amountMinor > 0))
 }
 
 /** The taxes by their labels. Two countries can have a rate of the same name. */
@@ -358,33 +354,30 @@ export function shippingOptions(order: OrderRow): Pick<Params, 'shipping_options
 }
 
 /**
- * The shipping of an order as a line item, because a subscription cannot have shipping options
- * (docs.stripe.com/payments/checkout/shipping). It is charged again with each renewal that ships something.
+ * The shipping of an order as line items, because a subscription cannot have shipping options
+ * (docs.stripe.com/payments/checkout/shipping): what is charged again with each renewal, and the rest of the first parcel.
+ * If the first parcel costs less, such as by its value, a discount must take off `overMinor`.
  */
 export function shippingLines(
-  order: OrderRow,
-  items: readonly Pick<OrderItemRow, 'type' | 'grants'>[]
-): NonNullable<Params['line_items']> {
-  const { shippingMethod, shippingMinor, currency } = order
-  if (shippingMethod === null || shippingMinor === 0) return []
-  const interval = subscriptionInterval(items.filter(({ type }) => isShipped(type)))
-  return [
-    {
+  { shippingMethod, shippingMinor, currency }: OrderRow,
+  recurring: Pick<Recurring<unknown>, 'interval' | 'totals'>
+): { lines: NonNullable<Params['line_items']>; overMinor: number } {
+  if (shippingMethod === null) return { lines: [], overMinor: 0 }
+  const again = recurring.totals.shippingMinor
+  const parts = [
+    { amount: again, recurring: { interval: recurring.interval } },
+    { amount: shippingMinor - again, recurring: undefined }
+  ]
+  const lines = parts
+    .filter(({ amount }) => amount > 0)
+    .map(({ amount, recurring: renewal }) => ({
       quantity: 1,
       price_data: {
         currency: currency.toLowerCase(),
-        unit_amount: shippingMinor,
+        unit_amount: amount,
         product_data: { name: methodLabel(shippingMethod) },
-        ...(interval === null ? {} : { recurring: { interval } })
+        ...(renewal === undefined ? {} : { recurring: renewal })
       }
-    }
-  ]
-}
-
-type Line = { grants: readonly GrantSpec[] }
-
-/** The billing interval of the lines; null when no line is a subscription. */
-export function subscriptionInterval(lines: readonly Line[]): 'month' | 'year' | null {
-  const intervals = lines.flatMap(({ grants }) => grants).map(renewalInterval)
-  return intervals.find((interval) => interval !== null) ?? null
+    }))
+  return { lines, overMinor: Math.max(0, again - shippingMinor) }
 }

@@ -22,6 +22,8 @@ export type GatewayState = {
   /** The attempt's token as the object carries it. */
   token: string | null
   email: string | null
+  /** What the gateway gives for the number of the card, the same for each payment with it; null if it is not a card. */
+  cardFingerprint: string | null
   /** Where the buyer authenticates at the bank. */
   redirectUrl: string | null
   url: string | null
@@ -52,11 +54,16 @@ export function stateOfIntent(intent: Stripe.PaymentIntent): GatewayState {
     livemode: intent.livemode,
     token: attemptTokenOf(intent.metadata),
     email: intent.receipt_email ?? objectOf(intent.payment_method)?.billing_details?.email ?? null,
+    cardFingerprint: fingerprintOf(intent.payment_method),
     redirectUrl: intent.next_action?.redirect_to_url?.url ?? null,
     url: null,
     failure: intent.last_payment_error ? readGatewayError(intent.last_payment_error) : null,
     subscription: null
   }
+}
+
+function fingerprintOf(method: Stripe.PaymentIntent['payment_method'] | undefined): string | null {
+  return objectOf(method)?.card?.fingerprint ?? null
 }
 
 /** An intent without a payment method was declined or not tried yet; its last error tells which. */
@@ -70,7 +77,7 @@ export function isAtTheBank({ gatewayStatus }: Pick<AttemptRow, 'gatewayStatus'>
   return gatewayStatus === 'complete' || intentVerdicts[gatewayStatus ?? ''] === 'waiting'
 }
 
-/** Reads a Checkout Session; `payment_intent`, `subscription` and `invoice.payments` should be expanded. */
+/** Reads a Checkout Session; its payment method, `subscription` and `invoice.payments` should be expanded. */
 export function stateOfSession(session: Stripe.Checkout.Session): GatewayState {
   return {
     objectId: session.id,
@@ -82,6 +89,9 @@ export function stateOfSession(session: Stripe.Checkout.Session): GatewayState {
     livemode: session.livemode,
     token: attemptTokenOf(session.metadata),
     email: session.customer_details?.email ?? session.customer_email,
+    cardFingerprint:
+      fingerprintOf(objectOf(session.payment_intent)?.payment_method) ??
+      fingerprintOf(objectOf(session.subscription)?.default_payment_method),
     redirectUrl: null,
     url: session.url,
     failure: null,
@@ -212,7 +222,7 @@ type GatewayObject = {
 const objects: Readonly<Record<AttemptRow['kind'], GatewayObject | null>> = {
   checkout_session: {
     async read(stripe, id, options) {
-      const expand = ['payment_intent', 'subscription', 'invoice.payments']
+      const expand = ['payment_intent.payment_method', 'subscription.default_payment_method', 'invoice.payments']
       return stateOfSession(await stripe.checkout.sessions.retrieve(id, { expand }, options))
     },
     end: async (stripe, id, options) => stateOfSession(await stripe.checkout.sessions.expire(id, {}, options))

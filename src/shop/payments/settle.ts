@@ -5,7 +5,7 @@ import { getOrder } from '../orders/find.ts'
 import { moveOrder, payOrder } from '../orders/transition.ts'
 import { couponsOverLimit, describeOverLimit } from '../orders/coupon-uses.ts'
 import { mailWaitingForBank } from '../orders/order-mails.ts'
-import { recordBuyerEmail } from '../orders/buyer.ts'
+import { recordBuyerEmail, recordCard } from '../orders/buyer.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { isPaidStatus } from '../orders/states.ts'
 import { attemptsOf, getAttempt, updateAttempt, endTransfers } from './attempts.ts'
@@ -84,6 +84,7 @@ function takePayment(unit: UnitOfWork, attempt: AttemptRow, state: GatewayState)
     warn(unit, { orderId: order.id, kind: 'paid_twice', objectId: state.objectId, message })
     return
   }
+  recordCard(tx, order.id, state.cardFingerprint)
   const late = order.status === 'cancelled'
   if (usedUp.length > 0) holdForCoupons(unit, order, state, usedUp)
   const paid = payOrder(tx, order.id, { by, reason: `paid: ${state.objectId}`, latePayment: late }, now)

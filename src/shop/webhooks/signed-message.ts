@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { toIso } from '../../platform/iso-time.ts'
-import type { EventRow } from '../events/list-events.ts'
+import type { PublicEvent } from '../events/list-events.ts'
 
 export type WebhookMessage = { body: string; headers: Record<string, string> }
 
@@ -12,7 +12,7 @@ export type WebhookMessage = { body: string; headers: Record<string, string> }
  * @param secrets each `whsec_` followed by base64; the message has a signature by each, separated by spaces
  * @param now time of this attempt, which the signature covers
  */
-export function writeMessage(event: EventRow, secrets: readonly string[], now: number): WebhookMessage {
+export function writeMessage(event: PublicEvent, secrets: readonly string[], now: number): WebhookMessage {
   const id = `evt_${event.createdAt.toString(36)}_${event.id}`
   const timestamp = String(Math.floor(now / 1000))
   const body = JSON.stringify({ type: event.type, timestamp: toIso(event.createdAt), data: event.payload })

@@ -64,6 +64,7 @@ export function stateOf(attempt: AttemptRow, changes: Partial<GatewayState> = {}
     redirectUrl: null,
     url: null,
     failure: null,
+    cardFingerprint: null,
     subscription: null,
     ...changes
   }

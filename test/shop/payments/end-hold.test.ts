@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { writeWhenFree, write } from '../../../src/platform/db/database.ts'
-import { releaseOrders } from '../../../src/shop/checkout/held-orders.ts'
+import { cancelReplaced } from '../../../src/shop/checkout/held-orders.ts'
 import { historyOf } from '../../../src/shop/orders/find.ts'
 import { createAttempt, updateAttempt } from '../../../src/shop/payments/attempts.ts'
 import { cancelUnpaidOrders, cancelOrder, endHold, endHolds } from '../../../src/shop/payments/end-hold.ts'
@@ -181,7 +181,7 @@ describe('an order that an operator cancels', () => {
   it('stays for a newer order and for a command about unpaid orders when it was paid since it was listed', async () => {
     const { data } = await till.handOff('pm_card_visa')
     const id = Number(data.orderId)
-    await releaseOrders(till.shop.app, [id])
+    write(till.shop.app.db, (tx) => cancelReplaced(tx, [id], till.shop.app.clock.now()))
     const report = await cancelUnpaidOrders(till.shop.app, [id], 'operator', () => undefined)
     expect(report).toEqual({ cancelled: [], failed: [{ orderId: id, message: expect.stringContaining('was paid') }] })
     expect(till.order(id).status).toBe('processing')

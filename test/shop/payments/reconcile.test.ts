@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { choosePayment } from '../../../src/shop/checkout/order-form.ts'
+import { whoGave } from '../../support/visitors.ts'
 import { reconcile } from '../../../src/shop/payments/reconcile.ts'
 import { openTill } from './till.ts'
 import type { Till } from './till.ts'
@@ -48,13 +49,14 @@ describe('the reconciler', () => {
       replaces: true
     } as const
     till.sandbox.addFault({ target: 'checkout.sessions.expire', fault: '500', times: 3 })
-    await expect(choosePayment(till.shop.app, id, choice)).rejects.toMatchObject({ code: 'CHECKOUT_FAILED' })
+    const buyer = whoGave(String(till.order(id).email))
+    await expect(choosePayment(till.shop.app, id, choice, buyer)).rejects.toMatchObject({ code: 'CHECKOUT_FAILED' })
     expect(sessionsOf(id).map((session) => session.id)).toEqual([sessionId])
     till.sandbox.clearFaults()
     await till.settle()
     expect((await till.stripe.checkout.sessions.retrieve(sessionId)).status).toBe('expired')
     expect(till.order(id)).toMatchObject({ status: 'pending', email: 'ada.quill@example.com' })
-    const page = await choosePayment(till.shop.app, id, choice)
+    const page = await choosePayment(till.shop.app, id, choice, whoGave('ada.quill@example.com'))
     expect(sessionsOf(id).filter(({ status }) => status === 'open')).toMatchObject([{ url: page }])
   })
 

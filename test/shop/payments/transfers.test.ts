@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { choosePayment } from '../../../src/shop/checkout/order-form.ts'
+import { whoGave } from '../../support/visitors.ts'
 import { getOrder, historyOf } from '../../../src/shop/orders/find.ts'
 import { attemptsOf, markPaid } from '../../../src/shop/payments/attempts.ts'
 import { endHolds } from '../../../src/shop/payments/end-hold.ts'
@@ -18,7 +19,8 @@ async function transferOrder(): Promise<number> {
   const items = [{ productId: till.productId('lamp'), quantity: 1 }]
   const body = { items, shippingAddress: quay, customer: { email: 'lena@shop.example' } }
   const id = Number((await till.shop.visitor().post('/store/checkout-session', body)).data['orderId'])
-  await choosePayment(app, id, { method: 'manual', email: null, firstName: null, lastName: null })
+  const choice = { method: 'manual', email: null, firstName: null, lastName: null } as const
+  await choosePayment(app, id, choice, whoGave('lena@shop.example'))
   return id
 }
 
