@@ -3,11 +3,13 @@ import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { hmac, randomToken } from '../platform/crypto/secrets.ts'
 import { isStorageError } from '../platform/db/storage-errors.ts'
-import { serializeCookie, cookieValues, ownCookie, ownCookieName } from '../platform/http/cookies.ts'
+import { trackingCookies } from './tracking-cookies.ts'
+import { cookieValues, ownCookie, ownCookieName } from '../platform/http/cookies.ts'
 import { jsonResponse } from '../platform/http/answers.ts'
 import { headerValues, rawPath, rawTarget } from '../platform/http/client-address.ts'
 import { describeError } from '../platform/log.ts'
-import { assertCheckoutOpen, createSession } from '../shop/checkout/checkout.ts'
+import { proveMailbox, sendMailboxCode } from '../shop/accounts/mailbox-code.ts'
+import { assertCheckoutOpen, assertSelling, createSession } from '../shop/checkout/checkout.ts'
 import {
   claimKey,
   conflict,
@@ -19,15 +21,15 @@ import {
   releaseKey
 } from '../shop/checkout/idempotency.ts'
 import type { Claim, Claimed, StoredAnswer } from '../shop/checkout/idempotency.ts'
-import { checkoutBody, checkoutQuery, quoteBody } from '../shop/checkout/input.ts'
+import { checkoutBody, checkoutQuery, emailProofInput, quoteBody } from '../shop/checkout/input.ts'
 import { findAttribution } from '../shop/orders/find.ts'
-import { setting } from '../shop/settings/settings.ts'
 import { checkoutData } from './answers/checkout.ts'
 import { forEveryone, route } from './route.ts'
 import type { Call } from './route.ts'
 import type { Holder } from '../shop/orders/holds.ts'
+import { countVisitor } from '../shop/limits/visitors.ts'
 import { quoteCart } from '../shop/checkout/quote.ts'
-import { quoteData } from '../shop/checkout/shapes.ts'
+import { emailProofData, quoteData } from '../shop/checkout/shapes.ts'
 import { paymentConfig } from '../shop/checkout/payment-config.ts'
 import { paymentConfigData } from '../shop/checkout/payment-config.ts'
 import { cachedAnswer, conditionalHeaders, sharedCaching } from './reply.ts'
@@ -40,6 +42,10 @@ export const checkoutRoutes = [
     path: '/store/checkout-session',
     summary: 'Create a checkout session',
     answers: [{ data: checkoutData }],
+    sends: {
+      'Set-Cookie': 'With which a guest finds the order again, and the affiliate of the order for the next checkout.',
+      'Idempotency-Replayed': 'true if an earlier response is repeated.'
+    },
     refuses: [
       'NOT_AUTHENTICATED',
       'CHECKOUT_FAILED',
@@ -69,17 +75,21 @@ export const checkoutRoutes = [
     query: checkoutQuery,
     body: checkoutBody,
     around: (call, raw, next) => {
-      assertCheckoutOpen(call.shop, call.identity?.user ?? null)
+      assertCheckoutOpen(call.shop, call.identity?.user ?? null, call.now)
       return idempotent(call, raw, next)
     },
     handler: async (call, input) => {
       const { shop, addressKey, takeKey = null, continues } = call
-      const { cookies, ...holder } = readHolder(call)
-      const caller = { user: call.identity?.user ?? null, addressKey, holder, takeKey, continues }
-      const { order, result } = await createSession(shop, input, caller, call.now).catch((error: unknown) => {
+      const { cookies, ...holder } = call.holder ?? readHolder(call)
+      const browser = cookies.length === 0 ? holder.buyer : `address:${holder.addressKey}`
+      const mailbox = findMailboxProof(shop, call.request)
+      const caller = { user: call.identity?.user ?? null, addressKey, holder, mailbox, takeKey, continues, browser }
+      const { order, result, isShared } = await createSession(shop, input, caller, call.now).catch((error: unknown) => {
         throw withCookies(error, cookies)
       })
-      return { data: result, cookies: [...trackingCookies(call, order.id), ...cookies] }
+      if (cookies.length > 0 && !isShared) await countVisitor(shop, addressKey)
+      // The checkout cookie of the first request leads to the order.
+      return { data: result, cookies: [...cookiesOfOrder(call, order.id), ...(isShared ? [] : cookies)] }
     }
   })
 ]
@@ -91,22 +101,10 @@ function withCookies(error: unknown, [cookie]: readonly string[]): unknown {
   return new AppError(error.code, error.message, error.details, { status: error.status, headers, cause: error.cause })
 }
 
-/** Cookies that the site's script reads and sends with its next checkout. The service does not read them. */
-function trackingCookies({ shop }: Call, orderId: number): string[] {
-  const attribution = findAttribution(shop.db, orderId)
-  if (attribution === undefined || attribution.affiliateRef === '') return []
-  const attributes = {
-    sameSite: 'Lax',
-    path: '/',
-    secure: shop.publicUrl().startsWith('https:'),
-    httpOnly: false,
-    maxAgeSeconds: setting(shop.db, 'affiliates.cookieDays') * 24 * 60 * 60
-  } as const
-  const cookie = (name: string, value: string): string => serializeCookie(name, encodeURIComponent(value), attributes)
-  return [
-    cookie('shopstead_ref', attribution.affiliateRef),
-    ...(attribution.affiliateCampaign === '' ? [] : [cookie('shopstead_campaign', attribution.affiliateCampaign)])
-  ]
+/** The cookies of the affiliate whom an order credits. */
+function cookiesOfOrder({ shop, request }: Call, orderId: number): string[] {
+  const { affiliateRef: ref = '', affiliateCampaign: campaign = '' } = findAttribution(shop.db, orderId) ?? {}
+  return trackingCookies(shop, { ref, campaign }, request.headers.get('cookie'))
 }
 
 /**
@@ -117,7 +115,9 @@ async function idempotent(call: Call, raw: Uint8Array, next: (call: Call) => Pro
   const key = parseIdempotencyKey(headerValues(call.request, 'idempotency-key'))
   if (key === null) return next(call)
   const { db } = call.shop
-  const asked = { scope: scopeOf(call), key, ...fingerprintsOf(call, raw) }
+  const holder = readHolder(call)
+  const buyer = holder.cookieBuyer ?? holder.buyer
+  const asked = { scope: scopeOf(call), key, buyer, ...fingerprintsOf(call, raw) }
   const known = readKey(db, asked, call.now)
   if (known.kind === 'replay') return replay(call, known)
   const continues = known.kind === 'continue' ? { continues: known.orderId } : {}
@@ -130,7 +130,7 @@ async function idempotent(call: Call, raw: Uint8Array, next: (call: Call) => Pro
     return held.claim
   }
   try {
-    const response = await next({ ...call, takeKey, ...continues })
+    const response = await next({ ...call, holder, takeKey, ...continues })
     return held === undefined ? response : await settleKey(call, held, response)
   } finally {
     if (held !== undefined && held.kind !== 'replay') endClaim(held.claim)
@@ -217,6 +217,12 @@ export function findGuestBuyer(shop: Call['shop'], request: Request): string | n
   return token === null ? null : guestOf(token)
 }
 
+/** The proof of a mailbox (`proveMailbox`) that a request has; null without one, and with two. */
+export function findMailboxProof(shop: Call['shop'], request: Request): string | null {
+  const [proof = null, ...others] = cookieValues(request.headers.get('cookie'), ownCookieName(shop, 'mailbox'))
+  return others.length === 0 ? proof : null
+}
+
 function findToken(shop: Call['shop'], request: Request): string | null {
   const [sent = '', ...others] = cookieValues(request.headers.get('cookie'), ownCookieName(shop, 'checkout'))
   return others.length === 0 && /^[\w-]{22}$/.test(sent) ? sent : null
@@ -237,13 +243,34 @@ export const quoteRoutes = [
     session: 'optional',
     body: quoteBody,
     around: (call, _raw, next) => {
-      assertCheckoutOpen(call.shop, call.identity?.user ?? null)
+      assertSelling(call.shop, call.identity?.user ?? null)
       return next(call)
     },
     handler: async (call, { body }) => {
       const { shop, addressKey, now } = call
-      const caller = { user: call.identity?.user ?? null, addressKey, holder: readHolder(call) }
+      const mailbox = findMailboxProof(shop, call.request)
+      const caller = { user: call.identity?.user ?? null, addressKey, holder: readHolder(call), mailbox }
       return { data: await quoteCart(shop, body, caller, now) }
+    }
+  })
+]
+
+export const emailProofRoutes = [
+  route({
+    method: 'POST',
+    path: '/store/prove-email',
+    summary: 'Send a code to an email, and prove with the code that the email is the own one; the same for every email',
+    answers: [{ data: emailProofData }],
+    sends: { 'Set-Cookie': 'After a right code: the proof, for a day.' },
+    refuses: ['TOKEN_INVALID', 'RATE_LIMITED', 'AUTH_RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
+    ...forEveryone,
+    session: 'none',
+    body: emailProofInput,
+    handler: async (call, { body: { email, code } }) => {
+      if (code !== undefined)
+        return { data: { proven: true }, cookies: [await proveMailbox(call.shop, { email, code }, call)] }
+      await sendMailboxCode(call.shop, email, call)
+      return { data: { proven: false } }
     }
   })
 ]
@@ -262,7 +289,7 @@ export const paymentConfigRoutes = [
     cache: 'public',
     invalid: 422,
     handler: (call) => {
-      const body = Buffer.from(JSON.stringify({ data: paymentConfig(call.shop), meta: {} }))
+      const body = Buffer.from(JSON.stringify({ data: paymentConfig(call.shop, call.now), meta: {} }))
       return cachedAnswer(call, { body, etag: `"${hash('sha256', body, 'base64url').slice(0, 22)}"` }, sharedCaching)
     }
   })

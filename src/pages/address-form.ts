@@ -10,8 +10,9 @@ import type { FieldErrors } from '../errors.ts'
 import { postalFormat } from '../platform/postal/format.ts'
 import type { PostalField, PostalFormat } from '../platform/postal/format.ts'
 import { postalTexts, postalWords } from '../platform/postal/words.ts'
-import type { PostalLanguage, PostalTexts } from '../platform/postal/words.ts'
-import { addressInput } from '../shop/checkout/input.ts'
+import type { PostalTexts } from '../platform/postal/words.ts'
+import type { Language } from '../platform/texts/languages.ts'
+import { addressInput } from '../shop/checkout/address-rules.ts'
 import { shipToCountries } from '../shop/checkout/shipping.ts'
 import type { Draft } from './draft.ts'
 import { countryName } from '../platform/postal/countries.ts'
@@ -74,7 +75,7 @@ export function addressView(
   db: Db,
   country: string,
   known: Known,
-  language: PostalLanguage = 'en',
+  language: Language = 'en',
   offered = countries(db, language)
 ): AddressForm {
   const texts = postalTexts(language)
@@ -98,7 +99,7 @@ export function addressView(
 export function typedAddressView(
   db: Db,
   typed: Readonly<Record<string, string>>,
-  { check, language, languages }: { check: boolean; language: PostalLanguage; languages: string | null }
+  { check, language, languages }: { check: boolean; language: Language; languages: string | null }
 ): AddressForm {
   const parsed = check ? addressInput(shipToCountries(db), language).safeParse(typed) : null
   const errors = parsed?.error === undefined ? {} : toFieldErrors(parsed.error)
@@ -166,7 +167,7 @@ function errorsOf(errors: FieldErrors, name: string): readonly string[] | undefi
 export type Country = { code: string; name: string }
 
 /** The countries of an address form, which are those that the shop ships to, sorted by name. */
-export function countries(db: Db, language: PostalLanguage): Country[] {
+export function countries(db: Db, language: Language): Country[] {
   const named = shipToCountries(db).map((code) => ({ code, name: countryName(code, language) }))
   return named.toSorted((a, b) => a.name.localeCompare(b.name, language))
 }

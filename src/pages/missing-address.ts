@@ -4,13 +4,15 @@ import { z } from 'zod'
 import type { FieldErrors } from '../errors.ts'
 import { nameField } from '../shop/accounts/fields.ts'
 import { giveAddress } from '../shop/checkout/buyer-order.ts'
-import { addressInput } from '../shop/checkout/input.ts'
+import { mayChange } from '../shop/checkout/order-visitor.ts'
+import { addressInput } from '../shop/checkout/address-rules.ts'
 import { addressPath, waitsForAddress } from '../shop/orders/address.ts'
 import { getOrderByPublicToken } from '../shop/orders/find.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { addressView } from './address-form.ts'
 import { donePath } from './order-page.ts'
 import { readForm } from './page.ts'
+import { provePath, visitorOf } from './prove-page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 import { shopPage, siteOf } from './shop-site.ts'
 import { formView, sheet } from './storefront/form-view.ts'
@@ -24,9 +26,11 @@ export const missingAddressPages: readonly PageRoute[] = [
   { method: 'POST', path, name, handle: take }
 ]
 
-function show({ app, param }: PageCall, typed?: Record<string, string>, refused: FieldErrors = {}): PageReply {
+function show(call: PageCall, typed?: Record<string, string>, refused: FieldErrors = {}): PageReply {
+  const { app, param, now } = call
   const order = getOrderByPublicToken(app.db, param)
   if (!waitsForAddress(order)) return { redirect: donePath(order) }
+  if (!mayChange(app, order, visitorOf(call, order), now)) return { redirect: provePath(order, 'address') }
   const site = siteOf(app)
   const { t, textLanguage } = site
   const country = setting(app.db, 'shop.country')
@@ -47,8 +51,11 @@ function show({ app, param }: PageCall, typed?: Record<string, string>, refused:
 }
 
 async function take(call: PageCall): Promise<PageReply> {
-  const { app, request, param } = call
-  if (!waitsForAddress(getOrderByPublicToken(app.db, param))) return { redirect: donePath({ publicToken: param }) }
+  const { app, request, param, now } = call
+  const order = getOrderByPublicToken(app.db, param)
+  if (!waitsForAddress(order)) return { redirect: donePath(order) }
+  const visitor = visitorOf(call, order)
+  if (!mayChange(app, order, visitor, now)) return { redirect: provePath(order, 'address') }
   const typed = Object.fromEntries(await readForm(request))
   const names = z.object({ firstName: nameField(100), lastName: nameField(100) }).safeParse(typed)
   const country = setting(app.db, 'shop.country')
@@ -57,6 +64,6 @@ async function take(call: PageCall): Promise<PageReply> {
     const issues = [...(names.error?.issues ?? []), ...(address.error?.issues ?? [])]
     return show(call, typed, toFieldErrors({ issues }))
   }
-  await giveAddress(app, param, { ...address.data, ...names.data })
-  return { redirect: donePath({ publicToken: param }) }
+  await giveAddress(app, param, { ...address.data, ...names.data }, visitor)
+  return { redirect: donePath(order) }
 }

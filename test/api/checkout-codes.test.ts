@@ -166,7 +166,8 @@ describe('the limits of a checkout', () => {
     const shop = await shopFor({ settings: { 'limits.checkout_decline': '7/60' } })
     shop.app.sandbox?.addFault({ target: 'payment_intents.confirm', fault: 'slow', times: 100, delayMs: 300 })
     const declined = { items: [mug], ...handoff, paymentToken: 'pm_card_chargeDeclined' }
-    const answers = await Promise.all(Array.from({ length: 100 }, () => checkOut(shop.visitor(), declined)))
+    const buyers = Array.from({ length: 100 }, (_, index) => ({ email: `buyer${index}@shop.example` }))
+    const answers = await Promise.all(buyers.map((customer) => checkOut(shop.visitor(), { ...declined, customer })))
     expect(answers.filter(({ status }) => status === 402)).toHaveLength(7)
     expect(answers.filter(({ error }) => error.details['bucket'] === 'checkout_decline')).toHaveLength(93)
     expect(shop.app.sandbox?.ledger().intents).toHaveLength(7)

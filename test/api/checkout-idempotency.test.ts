@@ -3,7 +3,7 @@ import { write } from '../../src/platform/db/database.ts'
 import { settlePayments } from '../../src/shop/payments/reconcile.ts'
 import { getOrder, historyOf } from '../../src/shop/orders/find.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
-import type { Answer } from '../support/browser.ts'
+import type { Answer, Browser } from '../support/browser.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import { testClock } from '../support/shop-context.ts'
 import {
@@ -13,6 +13,7 @@ import {
   handoff,
   hidden,
   lastOne,
+  lamp,
   loggedIn,
   mug,
   orderOf,
@@ -143,27 +144,41 @@ describe('a key', () => {
     expect((await checkOut(lena, { items: [print] }, { key })).data.orderId).toBe('5')
   })
 
-  test('is found from another address and after logging in for a guest, so the card is charged once', async () => {
-    const shop = await shopFor({ env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' } })
-    const atHome = shop.visitor({ 'x-forwarded-for': '192.0.2.1' })
-    const onTheWay = shop.visitor({ 'x-forwarded-for': '198.51.100.2' })
-    const first = await checkOut(atHome, byToken, { key })
+  /** The checkout of a browser that has moved to another network. */
+  const onTheWay = (visitor: Browser, body: object): Promise<Answer<Result>> =>
+    visitor.post('/store/checkout-session', body, { 'idempotency-key': key, 'x-forwarded-for': '198.51.100.2' })
+  const behindProxy = { env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' } }
+
+  test('is found from another address and after logging in for the same browser, so the card is charged once', async () => {
+    const shop = await shopFor(behindProxy)
+    const visitor = shop.visitor({ 'x-forwarded-for': '192.0.2.1' })
+    const first = await checkOut(visitor, byToken, { key })
     const member = await loggedIn(shop)
-    for (const visitor of [onTheWay, member]) {
-      const again = await checkOut(visitor, byToken, { key })
+    for (const [name, value] of visitor.cookies) member.cookies.set(name, member.cookies.get(name) ?? value)
+    for (const again of [await onTheWay(visitor, byToken), await checkOut(member, byToken, { key })])
       expect([again.text, replayed(again)]).toEqual([first.text, true])
-    }
     expect([count(shop, 'orders'), shop.app.sandbox?.ledger().charges.length]).toEqual([1, 1])
-    const other = await checkOut(onTheWay, { ...byToken, items: [mug, mug] }, { key })
+    const other = await onTheWay(visitor, { ...byToken, items: [mug, mug] })
     expect([other.status, replayed(other)]).toEqual([200, false])
   })
 
+  test("does not give another browser with the same key and body the guest's order", async () => {
+    const shop = await shopFor(behindProxy)
+    const first = await checkOut(shop.visitor({ 'x-forwarded-for': '192.0.2.1' }), byToken, { key })
+    const member = await loggedIn(shop)
+    for (const stolen of [await onTheWay(shop.visitor(), byToken), await checkOut(member, byToken, { key })]) {
+      expect(replayed(stolen)).toBe(false)
+      expect(stolen.text).not.toContain(first.data.orderToken)
+    }
+  })
+
   test("continues a guest's order from another address when the response was lost", async () => {
-    const shop = await shopFor({ env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' } })
+    const shop = await shopFor(behindProxy)
     shop.app.sandbox?.addFault({ target: 'payment_intents.*', fault: 'reset', moment: 'after', skip: 1, times: 6 })
-    const lost = await checkOut(shop.visitor({ 'x-forwarded-for': '192.0.2.1' }), byToken, { key })
+    const visitor = shop.visitor({ 'x-forwarded-for': '192.0.2.1' })
+    const lost = await checkOut(visitor, byToken, { key })
     shop.app.sandbox?.clearFaults()
-    const again = await checkOut(shop.visitor({ 'x-forwarded-for': '198.51.100.2' }), byToken, { key })
+    const again = await onTheWay(visitor, byToken)
     expect([lost.status, again.status, again.data.paymentStatus]).toEqual([504, 200, 'succeeded'])
     expect([count(shop, 'orders'), shop.app.sandbox?.ledger().charges.length]).toEqual([1, 1])
   })
@@ -271,6 +286,20 @@ describe('a key after a 504', () => {
     await lose(shop, 'after')
     const answer = await checkOut(shop.visitor(), { ...byToken, items: [mug, mug] }, { key })
     expect([answer.status, answer.error.details]).toEqual([409, { reason: 'payload_mismatch' }])
+  })
+
+  test('answers as its order is when the buyer went on with a newer one, and replaces nothing', async () => {
+    const shop = await shopFor()
+    const buyer = await loggedIn(shop)
+    const body = { items: [mug] }
+    shop.app.sandbox?.addFault({ target: 'checkout.sessions.create', fault: 'reset', moment: 'before', times: 3 })
+    expect((await checkOut(buyer, body, { key })).status).toBe(504)
+    const newer = await checkOut(buyer, { items: [mug, lamp] })
+    expect([newer.status, newer.data.orderId]).toEqual([200, '2'])
+    const late = await checkOut(buyer, body, { key })
+    expect(outcome(shop, late)).toEqual({ status: 200, orderId: '1', orders: ['cancelled', 'pending'], charges: 0 })
+    expect(late.data.checkoutUrl).toBe(late.data.statusUrl)
+    expect((await checkOut(buyer, body, { key })).text).toBe(late.text)
   })
 
   test('opens the one page of the one order', async () => {

@@ -67,6 +67,18 @@ describe('a checkout', () => {
     expect(keys).toHaveLength(2)
   })
 
+  it('goes on under its key in a later call until it has an answer, and is a new purchase then', async () => {
+    const before = await orderCount()
+    const { url, keys } = await cuttingServer(2)
+    const client = createClient({ baseUrl: `${url}/api/secure`, repeatAfterMs: [0] })
+    const body = { items, notes: 'Ring twice.' }
+    await expect(client.checkout(body)).rejects.toThrow('cannot be reached')
+    await client.checkout(body)
+    expect([new Set(keys).size, await orderCount()]).toEqual([1, before + 1])
+    await client.checkout(body)
+    expect(new Set(keys).size).toBe(2)
+  })
+
   it('is not repeated when the shop refuses it, or after the caller has aborted it', async () => {
     const { url, keys } = await cuttingServer(0)
     const refused = createClient({ baseUrl: `${url}/api/secure` })

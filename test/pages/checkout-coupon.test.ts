@@ -9,6 +9,7 @@ import { orders } from '../../src/shop/orders/schema.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import { atOnce, tally } from '../support/accounts.ts'
 import { quay } from '../support/addresses.ts'
+import { withTheLink } from '../support/visitors.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
@@ -143,7 +144,12 @@ describe('codes that are guessed on the hosted page', () => {
     const type = await newOrder()
     const [order] = guessed.app.db.orm.select().from(orders).all()
     const results = await atOnce(1000, (index) =>
-      takeCoupon(guessed.app, order?.id ?? 0, index % 20 === 19 ? 'TEN' : `GUESS${index}`, '192.0.2.7')
+      takeCoupon(
+        guessed.app,
+        order?.id ?? 0,
+        { code: index % 20 === 19 ? 'TEN' : `GUESS${index}`, email: null },
+        { addressKey: '192.0.2.7', visitor: withTheLink }
+      )
     )
     expect(tally(results)).toEqual({ VALIDATION_FAILED: 7, RATE_LIMITED: 993 })
     expect(guessed.app.db.orm.select().from(orders).all()).toEqual([order])

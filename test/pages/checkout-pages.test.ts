@@ -68,7 +68,7 @@ describe('the hosted checkout', () => {
       'Gesamtbetrag',
       '25,00\u00a0€',
       'Bitte geben Sie eine E-Mail-Adresse wie name@example.com ein.',
-      'Vorname (freiwillig)',
+      '>Vorname<',
       'Wie möchten Sie bezahlen?',
       'Abbrechen und zurück'
     ])

@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => shop.stop())
 
-const inFrance = { address1: 'Rue 1', city: 'Paris', postcode: '75001', country: 'FR' }
+const inFrance = { lastName: 'Roux', address1: 'Rue 1', city: 'Paris', postcode: '75001', country: 'FR' }
 
 async function place(quantity: number) {
   const buyer = shop.visitor()

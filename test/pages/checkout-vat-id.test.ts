@@ -18,7 +18,7 @@ afterAll(() => shop.stop())
 
 it('a business gives its VAT id, sees the price without tax, and orders at that price', async () => {
   const buyer = shop.visitor()
-  const inFrance = { address1: 'Rue 1', city: 'Paris', postcode: '75001', country: 'FR' }
+  const inFrance = { lastName: 'Roux', address1: 'Rue 1', city: 'Paris', postcode: '75001', country: 'FR' }
   const body = { items: [{ productId: 1, quantity: 1 }], shippingAddress: inFrance, customer: { email: 'a@b.example' } }
   const placed = await buyer.post<{ checkoutUrl: string; orderToken: string }>('/store/checkout-session', body)
   const url = placed.data.checkoutUrl.replace('//localhost:', '//127.0.0.1:')

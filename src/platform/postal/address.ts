@@ -1,3 +1,4 @@
+import type { Language } from '../texts/languages.ts'
 import { z } from 'zod'
 import { countryName } from './countries.ts'
 import { postalFormat } from './format.ts'
@@ -40,7 +41,7 @@ export const postalAddress = z.object({
 export type PostalAddress = z.output<typeof postalAddress>
 
 /** The lines of an address as its country writes them, the country last. Parts outside the country's format are kept. */
-export function postalLines(address: PostalAddress): string[] {
+export function postalLines(address: PostalAddress, language: Language = 'en'): string[] {
   const { country } = address
   const { lines } = postalFormat(country ?? '')
   const parts: Readonly<Record<PostalField, string | undefined>> = {
@@ -59,7 +60,7 @@ export function postalLines(address: PostalAddress): string[] {
         ' '
       )
     ),
-    country === undefined ? '' : countryName(country)
+    country === undefined ? '' : countryName(country, language)
   ].filter((line) => line !== '')
 }
 

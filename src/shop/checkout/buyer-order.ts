@@ -3,10 +3,13 @@ import type { Db } from '../../platform/db/database.ts'
 import { lineImage } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrderByPublicToken, itemsOf, findOrder } from '../orders/find.ts'
-import { findOrderView, maskedEmail, invoiceUrl, payUrl, listOrders, invoiceUrls } from '../orders/view.ts'
+import { getOrderView, maskedEmail, invoiceUrl, payUrl, listOrders, invoiceUrls } from '../orders/view.ts'
 import { taxesOfOrder, toTaxes } from '../orders/totals.ts'
 import type { OrderRow } from '../orders/find.ts'
-import { waitsForAccount } from '../orders/order-mails.ts'
+import { mailBuyer, waitsForAccount } from '../orders/order-mails.ts'
+import { findSubscriptionOrder, invoiceProof } from '../orders/order-links.ts'
+import { emailKey } from '../../platform/text.ts'
+import { takeRecoveryPoints } from '../limits/points.ts'
 import { isPaidStatus, mayMove } from '../orders/states.ts'
 import type { Page } from '../orders/view.ts'
 import { cancelUnpaidOrder } from '../payments/end-hold.ts'
@@ -15,6 +18,8 @@ import { listRefunds } from '../orders/refund-lines.ts'
 import { listShipments } from '../shipments/find.ts'
 import { askGateway, buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 import type { BuyerStatus } from './buyer-status.ts'
+import { mayChange, notTheBuyer } from './order-visitor.ts'
+import type { Visitor } from './order-visitor.ts'
 import { takePagePoint } from './limits.ts'
 import type { BuyerOrder, GuestOrder, GuestSubscription, OwnOrder, OwnOrders } from './shapes.ts'
 import { rawStatement, writeWhenFree } from '../../platform/db/database.ts'
@@ -69,10 +74,9 @@ export function accessOf(
 
 /** An order as everyone with its link sees it, and what its buyer can do with it. */
 export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): BuyerOrder {
-  const view = findOrderView(shop.db, order.id)
-  if (view === undefined) throw new Error(`order ${order.id} has no public form`)
+  const view = getOrderView(shop.db, order.id)
   const status = buyerStatusOf(shop.db, order, now)
-  const payUrl = payUrlOf(shop, order, status)
+  const payUrl = payUrlOf(shop, order, status, now)
   return {
     order: {
       ...view,
@@ -93,20 +97,23 @@ export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): B
 
 /**
  * Stores where to ship a paid order that has no address yet. Its prices are those of the shop's country, so it is shipped
- * there. An order that has an address stays as it is: everyone with the link could change it otherwise.
+ * there. An order that has an address stays as it is.
  *
- * @throws AppError NOT_FOUND
+ * @throws AppError NOT_FOUND; NOT_AUTHENTICATED for a visitor who is not the buyer
  */
 export async function giveAddress(
   shop: ShopContext,
   orderToken: string,
-  { firstName, lastName, ...address }: Address & { firstName: string; lastName: string }
+  { firstName, lastName, ...address }: Address & { firstName: string; lastName: string },
+  visitor: Visitor
 ): Promise<void> {
   await writeWhenFree(shop.db, (tx) => {
     const order = getOrderByPublicToken(tx, orderToken)
     if (!waitsForAddress(order)) return
+    const now = shop.clock.now()
+    if (!mayChange({ db: tx, keys: shop.keys }, order, visitor, now)) throw notTheBuyer()
     const contact = { ...order.contact, firstName, lastName }
-    recordContact(tx, order.id, { contact, shippingAddress: { firstName, lastName, ...address } }, shop.clock.now())
+    recordContact(tx, order.id, { contact, shippingAddress: { firstName, lastName, ...address } }, now)
   })
 }
 
@@ -139,9 +146,10 @@ export async function cancelByBuyer(
 export function payUrlOf(
   shop: Pick<ShopContext, 'publicUrl'> & { db: Db },
   order: OrderRow,
-  status: BuyerStatus
+  status: BuyerStatus,
+  now: number
 ): string | null {
-  if (!isPayable(order, status)) return null
+  if (!isPayable(shop.db, order, status, now)) return null
   return openPageOf(shop.db, order.id)?.url ?? payUrl(shop, order)
 }
 
@@ -172,7 +180,8 @@ export function listOwnOrders(shop: ShopContext, userId: number, page: Page): Ow
   const { orders, pagination } = listOrders(shop.db, userId, page)
   const urls = invoiceUrls(
     shop,
-    orders.map(({ id }) => id)
+    orders.map(({ id }) => id),
+    (order) => invoiceProof(shop.keys, order)
   )
   return { orders: orders.map((order) => ({ ...order, invoiceUrl: urls.get(order.id) ?? null })), pagination }
 }
@@ -196,6 +205,7 @@ export function toOwnOrder(shop: ShopContext, order: OrderRow, now: number): Own
       ...shown,
       email: order.email,
       orderToken: order.publicToken,
+      invoiceUrl: invoiceUrl(shop, order, invoiceProof(shop.keys, order)),
       lines: toLines(shop.db, order),
       billingAddress: order.billingAddress,
       shippingAddress: order.shippingAddress
@@ -234,20 +244,53 @@ export function guestSubscriptionOf(shop: ShopContext, order: OrderRow): GuestSu
 }
 
 /**
- * Ends the subscription of a guest's order with the period that is paid. The token of the order, or of a renewal, is the
- * proof: it is in the emails to the buyer. Repeated, it changes nothing.
+ * Sends the link that ends the subscription of a guest's order, or of a renewal, to the email of the order. The token of
+ * the order is not enough to end it, because buyers share the link. A subscription that has ended, or will, sends nothing.
  *
- * @throws AppError NOT_FOUND; CONFLICT for an order that has no such subscription; RATE_LIMITED (checkout_ip);
+ * @throws AppError NOT_FOUND; CONFLICT for an order that has no such subscription; RATE_LIMITED (recovery_ip,
+ *   recovery_email)
+ */
+export async function sendSubscriptionLink(
+  shop: ShopContext,
+  orderToken: string,
+  { addressKey, now }: { addressKey: string; now: number }
+): Promise<void> {
+  const order = getOrderByPublicToken(shop.db, orderToken)
+  const row = findGuestRow(shop.db, order)
+  if (row === undefined || order.email === null)
+    throw new AppError('CONFLICT', 'This order has no subscription, or its subscription belongs to an account.')
+  if (!willRenew(row)) return
+  await takeRecoveryPoints(shop, addressKey, emailKey(order.email))
+  await writeWhenFree(shop.db, (tx) =>
+    mailBuyer(tx, order, { template: 'end_subscription', data: { orderId: order.id } }, now)
+  )
+}
+
+/** The order whose subscription a link of an email ends. @throws AppError TOKEN_INVALID */
+export function getSubscriptionOrder(
+  { db, keys }: Pick<ShopContext, 'db' | 'keys'>,
+  link: string,
+  now: number
+): OrderRow {
+  const order = findSubscriptionOrder(db, keys, link, now)
+  if (order === undefined) throw new AppError('TOKEN_INVALID', 'This link is wrong or has expired.')
+  return order
+}
+
+/**
+ * Ends the subscription of a guest's order with the period that is paid. The link of an email to the buyer is the proof.
+ * Repeated, it changes nothing.
+ *
+ * @throws AppError TOKEN_INVALID; CONFLICT for an order that has no such subscription; RATE_LIMITED (checkout_ip);
  *   DEPENDENCY_UNAVAILABLE when the gateway did not confirm: nothing is stored then
  */
 export async function endGuestSubscription(
   shop: ShopContext,
-  orderToken: string,
-  { addressKey }: { addressKey: string }
+  link: string,
+  { addressKey, now }: { addressKey: string; now: number }
 ): Promise<void> {
-  const row = findGuestRow(shop.db, getOrderByPublicToken(shop.db, orderToken))
-  if (row === undefined)
-    throw new AppError('CONFLICT', 'This order has no subscription, or its subscription belongs to an account.')
+  const row = findGuestRow(shop.db, getSubscriptionOrder(shop, link, now))
+  if (row === undefined) throw new AppError('CONFLICT', 'This order has no subscription.')
   if (!willRenew(row)) return
   await takePagePoint(shop, addressKey)
   await endWithPeriod(shop, row, 'buyer')

@@ -10,6 +10,7 @@ import type { AttemptRow } from '../payments/rows.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { onceFor } from '../../platform/once-for.ts'
+import { currentHoliday } from '../settings/holiday.ts'
 import { startDeadline, findGatewayOf } from '../payments/gateway.ts'
 import { lookUp } from '../payments/gateway-state.ts'
 import { settleAttempt } from '../payments/settle.ts'
@@ -52,10 +53,10 @@ export function canBePaid(status: BuyerStatus): boolean {
 
 /**
  * Whether the buyer can pay the order on the hosted page. With token_handoff the site takes the card, and a second
- * payment must not start beside one whose outcome is open.
+ * payment must not start beside one whose outcome is open. No payment starts in a holiday of the shop.
  */
-export function isPayable(order: OrderRow, status: BuyerStatus): boolean {
-  return !takesToken(order.strategy) && canBePaid(status)
+export function isPayable(db: Db, order: OrderRow, status: BuyerStatus, now: number): boolean {
+  return !takesToken(order.strategy) && canBePaid(status) && currentHoliday(db, now) === null
 }
 
 /** Whether the order's total can still change: no payment has started. */

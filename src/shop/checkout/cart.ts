@@ -22,6 +22,8 @@ import type { Sellable, Shown, UnsellableReason } from '../catalog/sellable.ts'
 import type { ChargedPrice, Totals } from '../orders/totals.ts'
 import { destinationOf, shipToOf } from '../../platform/postal/address.ts'
 import { readVatId } from '../../platform/vat.ts'
+import type { Keys } from '../../platform/crypto/secrets.ts'
+import { provesMailbox } from '../accounts/mailbox-code.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { Holder } from '../orders/holds.ts'
 import { defaultStrategy, takesToken } from '../orders/strategies.ts'
@@ -238,7 +240,7 @@ export function toNewLine(
     productId: line.productId,
     variationId: line.variationId,
     name: sellable.name,
-    sku: sellable.variation?.sku ?? null,
+    sku: (sellable.variation ?? sellable.product).sku,
     quantity: line.quantity,
     unitPriceMinor,
     listPriceMinor,
@@ -294,9 +296,11 @@ export type Sale = {
   /** The account that owns the order; null for a guest. */
   userId: number | null
   email: string | null
-  /** As the buyer typed it. */
-  vatId: string | undefined
-  holder: Pick<Holder, 'isGuest' | 'addressKey'>
+  /** Whether the email is really the buyer's: a session of the account, or a code that the shop sent to the email. */
+  isProven: boolean
+  /** The buyer and the addresses as they were sent. */
+  sent: Pick<QuoteBody, 'customer' | 'billingAddress' | 'shippingAddress'>
+  holder: Pick<Holder, 'buyer' | 'isGuest' | 'addressKey'>
   /** Where to ship to and how, as the request says it. */
   shippingRequest: ShippingRequest
   shipping: ShippingChoice
@@ -312,11 +316,33 @@ export function methodChoices({
 }: Pick<Sale, 'cart' | 'shipping' | 'currency'>): MethodChoice[] {
   const costOf = (amountMinor: number): number =>
     toMajor(chargedShipping(cart.terms, { lines: cart.lines, shippingMinor: amountMinor, currency }), currency)
-  return shipping.methods.map(({ amountMinor, ...method }) => ({ ...method, amount: costOf(amountMinor) }))
+  return shipping.methods.map(({ amountMinor, renewalMinor: _renewal, ...method }) => ({
+    ...method,
+    amount: costOf(amountMinor)
+  }))
+}
+
+/** Who buys. */
+export type SaleBuyer = Pick<Sale, 'userId' | 'email' | 'isProven' | 'holder'>
+
+/** The client of a checkout or a quote. `mailbox` is its proof of a mailbox (`proveMailbox`). */
+export type CartCaller = { user: UserRow | null; holder: Holder; mailbox: string | null }
+
+/** The buyer of a request. */
+export function buyerOf(
+  { keys }: { keys: Pick<Keys, 'emailToken'> },
+  body: QuoteBody,
+  { user, holder, mailbox }: CartCaller,
+  now: number
+): SaleBuyer {
+  const email = emailOf(body, user)
+  const proves = (proof: string, typed: string): boolean => provesMailbox(keys, proof, emailKey(typed), now)
+  const isProven = user !== null || (mailbox !== null && email !== null && proves(mailbox, email))
+  return { userId: user?.id ?? null, email, isProven, holder }
 }
 
 /** The sale that a request asks for, with its prices at `now`. */
-export function saleOf(db: Db, body: QuoteBody, buyer: Pick<Sale, 'userId' | 'email' | 'holder'>, now: number): Sale {
+export function saleOf(db: Db, body: QuoteBody, buyer: SaleBuyer, now: number): Sale {
   const { userId, email } = buyer
   const currency = setting(db, 'shop.currency')
   const customer = { userId, emailKey: email === null ? null : emailKey(email) }
@@ -333,10 +359,9 @@ export function saleOf(db: Db, body: QuoteBody, buyer: Pick<Sale, 'userId' | 'em
   const shipping = shippingChoice(db, cart.lines, { country, methodId, currency, orCheapest: asksLater })
   const shippingMinor = shipping.chosen?.amountMinor ?? 0
   const totals = computeTotals(cart.terms, { lines: cart.lines, shippingMinor, currency })
-  const vatId = body.customer?.vatId
   return {
     ...buyer,
-    vatId,
+    sent: body,
     cart,
     totals,
     currency,

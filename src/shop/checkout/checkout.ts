@@ -13,24 +13,34 @@ import type { OrderRow } from '../orders/find.ts'
 import { defaultStrategy, strategies, takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
 import { attemptsOf, createAttempt, payNothing } from '../payments/attempts.ts'
+import { currentHoliday, holidayText } from '../settings/holiday.ts'
 import { setting, isModuleOn } from '../settings/settings.ts'
-import { sentCodes, emailOf, emailRefusals, saleOf, vatIdOf } from './cart.ts'
+import { buyerOf, sentCodes, saleOf, vatIdOf } from './cart.ts'
+import type { SaleBuyer } from './cart.ts'
 import { cartKeyOf, payPlaced, continueOrder, continuedOrder } from './continue-order.ts'
-import { ifReleased, replacedOrders, assertMayHold, releaseOrders, releaseOldestOrders } from './held-orders.ts'
+import {
+  assertMayHold,
+  cancelReplaced,
+  closePaymentsOf,
+  ifReleased,
+  releaseOldestOrders,
+  replacedOrders
+} from './held-orders.ts'
 import { linkOrder } from './idempotency.ts'
 import { assertOffered, offersChoice } from './payment-config.ts'
-import { assertSellable, paymentRefusals, saleRefusals } from './refusals.ts'
+import { allRefusals, assertSellable } from './refusals.ts'
 import type { Claim } from './idempotency.ts'
 import { readWebAddress } from './input.ts'
 import type { CheckoutBody, CheckoutQuery } from './input.ts'
 import { withTemplate } from '../payments/gateway-page.ts'
 import { evaluateCodes, takeCheckoutPoint, runCardCheckout } from './limits.ts'
 import type { Evaluate } from './limits.ts'
+import { contactOf } from './address-rules.ts'
 import { lacksAddress, toChosenShipping } from './shipping.ts'
 import { makeAccount, prepareAccount, readAccountRequest } from './new-account.ts'
 import type { CheckoutInput, CheckoutCaller, PlacedOrder, ContinuingCaller, StartedPayment } from './continue-order.ts'
 import { findUserById } from '../accounts/find.ts'
-import { isPlusAddressOf, isSelfReferral } from '../affiliates/credit.ts'
+import { isSelfReferral } from '../affiliates/credit.ts'
 import type { Buyer } from '../affiliates/credit.ts'
 import { findAffiliateByRef } from '../affiliates/find.ts'
 import type { AffiliateRow } from '../affiliates/find.ts'
@@ -58,7 +68,35 @@ export function createSession(
     await releaseOldestOrders(shop, buyer)
     return { order: placed.order, result }
   }
-  return runCardCheckout(shop, caller.addressKey, body.strategy, () => inBuyersTurn(buyer, checkOut))
+  return oncePerCart(shop, input, caller, () =>
+    runCardCheckout(shop, caller.addressKey, body.strategy, () => inBuyersTurn(buyer, checkOut))
+  )
+}
+
+/** The payments by token without an Idempotency-Key that are running, by browser and cart. */
+const paying = new Map<string, Promise<StartedPayment>>()
+
+/**
+ * Charges a cart once when a browser sends it again, with another token, before it has an answer: the second click of a
+ * slow payment. That request waits for the first one and gets its answer. Later, the same cart is a new purchase.
+ */
+async function oncePerCart(
+  shop: ShopContext,
+  input: CheckoutInput,
+  { browser, takeKey }: ContinuingCaller,
+  checkOut: () => Promise<StartedPayment>
+): Promise<StartedPayment> {
+  if (takeKey !== null || !takesToken(input.body.strategy ?? defaultStrategy)) return checkOut()
+  const key = `${browser} ${cartKeyOf(shop, input)}`
+  const first = paying.get(key)
+  if (first !== undefined) return { ...(await first), isShared: true }
+  const payment = checkOut()
+  paying.set(key, payment)
+  try {
+    return await payment
+  } finally {
+    paying.delete(key)
+  }
 }
 
 /**
@@ -78,8 +116,8 @@ export async function placeOrder(
   const { body } = input
   const strategy = body.strategy ?? defaultStrategy
   assertOrigins(shop, body)
-  const email = emailOf(body, caller.user)
-  assertSellable([{ refusals: emailRefusals(shop.db, { email, strategy }) }])
+  const buyer = buyerOf(shop, body, caller, now)
+  const { email } = buyer
   const accountRequest = caller.user === null ? await readAccountRequest(shop, body.customer, email) : null
   await takeCheckoutPoint(shop, caller.addressKey, strategy)
   const place = async (evaluate: Evaluate): Promise<PlacedOrder> => {
@@ -91,20 +129,20 @@ export async function placeOrder(
     // A cart that is refused costs no hash, writes no key, replaces no order, and reveals nothing about the email.
     const mayRefuse = accountRequest !== null || caller.takeKey !== null || replaced.length > 0
     if (continued === undefined && mayRefuse) {
-      const buyer = { userId: caller.user?.id ?? null, email, holder: caller.holder }
       const check = (): void => {
+        // Also with a new account, the rules are those of a guest: they do not depend on whether the email has one.
         const sale = saleOf(shop.db, body, buyer, now)
-        assertSellable(saleRefusals(shop.db, sale, now))
-        // The new account may be allowed to use a code that a guest may not use.
-        if (accountRequest === null) assertSellable([paymentRefusals(shop, sale)])
+        assertSellable(allRefusals(shop, shop.db, sale, now))
       }
       await ifReleased(shop.db, replaced, () => evaluate(check))
     }
     const account = accountRequest === null ? null : await prepareAccount(shop, accountRequest, caller.addressKey)
     const claim = caller.takeKey === null ? null : await caller.takeKey()
-    await releaseOrders(shop, replaced)
-    const buying = { caller, claim, email, account, strategy, cartKey }
-    return writeWhenFree(shop.db, (tx) => evaluate(() => makeOrder(tx, shop, input, buying, now)))
+    const buying = { caller, claim, buyer, account, strategy, cartKey, replaced }
+    // The older order is given up in the transaction of the new one. After a crash, the buyer has one of the two.
+    const placed = await writeWhenFree(shop.db, (tx) => evaluate(() => makeOrder(tx, shop, input, buying, now)))
+    await closePaymentsOf(shop, replaced)
+    return placed
   }
   return sentCodes(body).length === 0 ? place((work) => work()) : evaluateCodes(shop, caller.addressKey, place)
 }
@@ -112,16 +150,19 @@ export async function placeOrder(
 type Buying = {
   caller: CheckoutCaller
   claim: Claim | null
-  email: string | null
+  buyer: SaleBuyer
   account: NewUser | null
   strategy: Strategy
   cartKey: string
+  /** The buyer's unpaid orders that the new one replaces. */
+  replaced: readonly number[]
 }
 
 /** Stores the account, order, key and payment attempt in one transaction. */
 function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buying, now: number): PlacedOrder {
   const { body, query } = input
-  const { caller, claim, email, account, strategy, cartKey } = buying
+  const { caller, claim, buyer, account, strategy, cartKey, replaced } = buying
+  const { email } = buyer
   const continued = takesToken(strategy) ? undefined : findContinuedOrder(tx, caller.holder, cartKey, now)
   // A failed one could not be continued: its stock is gone.
   if (continued !== undefined && getOrder(tx, continued).status === 'pending') {
@@ -129,13 +170,13 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
     if (claim !== null) linkOrder(tx, claim, continued)
     return { order: getOrder(tx, continued), attempt: attemptsOf(tx, continued)[0] ?? null }
   }
+  cancelReplaced(tx, replaced, now)
   const created = account === null ? null : makeAccount(tx, shop, account, now)
   // The new account does not own the order until its email is verified: anyone can enter an email.
   const userId = caller.user?.id ?? (created?.verificationPending === false ? created.id : null)
-  const sale = saleOf(tx, body, { userId, email, holder: caller.holder }, now)
-  assertSellable([...saleRefusals(tx, sale, now), paymentRefusals(shop, sale)])
-  // A payment by token is decided at once, and many buyers can share an address.
-  if (!takesToken(strategy)) assertMayHold(tx, caller.holder)
+  const sale = saleOf(tx, body, { ...buyer, userId }, now)
+  assertSellable(allRefusals(shop, tx, sale, now))
+  assertMayHold(tx, { ...sale, holder: caller.holder }, now)
   const emails = [email, caller.user?.billingEmail, body.customer?.email, body.billingAddress?.email]
   const attribution = decideAttribution(tx, query, { userId, emails })
   const fixed = orderFieldsOf(shop, body, caller.user, email)
@@ -192,6 +233,7 @@ type FixedPart = Pick<
   | 'shippingAddress'
   | 'vatId'
   | 'notes'
+  | 'language'
   | 'returnUrl'
   | 'cancelUrl'
   | 'holdMinutes'
@@ -199,24 +241,19 @@ type FixedPart = Pick<
 
 /** What an order takes from the request and the account, without prices. */
 export function orderFieldsOf(
-  shop: Pick<ShopContext, 'db'>,
+  shop: Pick<ShopContext, 'db' | 'language'>,
   body: CheckoutBody,
   user: UserRow | null,
   email: string | null
 ): FixedPart {
-  const { firstName, lastName, phone, companyName } = body.customer ?? {}
   return {
     email,
-    contact: present({
-      firstName: firstName ?? user?.firstName,
-      lastName: lastName ?? user?.lastName,
-      phone: phone ?? user?.billingPhone,
-      companyName: companyName ?? user?.companyName
-    }),
+    contact: contactOf(body.customer, user),
     billingAddress: addressOf(body.billingAddress),
     shippingAddress: addressOf(body.shippingAddress),
     vatId: vatIdOf(body),
     notes: body.notes ?? null,
+    language: shop.language ?? user?.language ?? null,
     returnUrl: storedUrl(body.returnUrl),
     cancelUrl: storedUrl(body.cancelUrl),
     holdMinutes: setting(shop.db, 'checkout.holdMinutes')
@@ -244,7 +281,14 @@ function present<T extends Record<string, string | null | undefined>>(fields: T)
  *
  * @throws AppError CHECKOUT_DISABLED, NOT_AUTHENTICATED for a guest when only customers may buy
  */
-export function assertCheckoutOpen({ db }: Pick<ShopContext, 'db'>, user: UserRow | null): void {
+export function assertCheckoutOpen({ db }: Pick<ShopContext, 'db'>, user: UserRow | null, now: number): void {
+  assertSelling({ db }, user)
+  const holiday = currentHoliday(db, now)
+  if (holiday !== null) throw new AppError('CHECKOUT_DISABLED', holidayText(holiday))
+}
+
+/** Like `assertCheckoutOpen`, for a quote, which says in its problems that there is a holiday. */
+export function assertSelling({ db }: Pick<ShopContext, 'db'>, user: UserRow | null): void {
   if (!setting(db, 'checkout.enabled') || !isModuleOn(db, 'commerce')) {
     throw new AppError('CHECKOUT_DISABLED', 'Nothing can be bought at the moment.')
   }
@@ -294,7 +338,7 @@ function ignore(): void {}
  * values. The reason why a ref counts or not is stored for `orders explain`.
  */
 export function decideAttribution(db: Db, query: CheckoutQuery, buyer: Buyer): NewAttribution {
-  const { outcome, affiliate, note } = evaluateRef(db, query.ref, buyer)
+  const { outcome, affiliate } = evaluateRef(db, query.ref, buyer)
   const utm = {
     source: query.utm_source,
     medium: query.utm_medium,
@@ -317,7 +361,7 @@ export function decideAttribution(db: Db, query: CheckoutQuery, buyer: Buyer): N
       utmMedium: 'affiliate',
       utmCampaign: query.campaign,
       utmContent: null,
-      credit: { affiliate, campaign: query.campaign, ...(note === undefined ? {} : { note }) }
+      credit: { affiliate, campaign: query.campaign }
     }
   }
   return {
@@ -335,7 +379,6 @@ type Evaluation = {
   outcome: NewAttribution['refOutcome']
   affiliate: AffiliateRow | null
   /** Shown to the operator with a credited affiliate. */
-  note?: 'plus_address'
 }
 
 function evaluateRef(db: Db, ref: string | null, buyer: Buyer): Evaluation {
@@ -347,6 +390,5 @@ function evaluateRef(db: Db, ref: string | null, buyer: Buyer): Evaluation {
   const owner = findUserById(db, affiliate.userId)
   if (owner === undefined || owner.status !== 'active') return { outcome: 'not_active', affiliate: null }
   if (isSelfReferral(affiliate, owner, buyer)) return { outcome: 'self', affiliate: null }
-  if (isPlusAddressOf(owner, buyer.emails)) return { outcome: 'credited', affiliate, note: 'plus_address' }
   return { outcome: 'credited', affiliate }
 }

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
-import { getOrder } from '../orders/find.ts'
+import { getOrder, wasReplaced } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { defaultStrategy, takesToken } from '../orders/strategies.ts'
 import { moveOrder } from '../orders/transition.ts'
@@ -10,7 +10,8 @@ import { attemptsOf, createAttempt, updateAttempt } from '../payments/attempts.t
 import { checkoutFailed, readGatewayError } from '../payments/gateway.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import { findContinuedOrder } from '../orders/holds.ts'
-import { emailOf, saleOf } from './cart.ts'
+import { buyerOf, saleOf } from './cart.ts'
+import type { CartCaller } from './cart.ts'
 import { linkOrder } from './idempotency.ts'
 import type { Claim } from './idempotency.ts'
 import type { CheckoutBody, CheckoutQuery } from './input.ts'
@@ -21,15 +22,18 @@ import type { OrderStatus } from '../orders/states.ts'
 import { isAtTheBank } from '../payments/gateway-state.ts'
 import { offerCheckoutPage } from '../payments/gateway-page.ts'
 import { payByToken } from '../payments/token-handoff.ts'
-import type { UserRow } from '../accounts/rows.ts'
-import type { Holder } from '../orders/holds.ts'
 import { countFailure } from '../limits/points.ts'
 
 /** A second payment starts only if the first one failed within this time, so that the checkout still ends in time. */
 const secondTryWithinMs = 5_000
 
 /** An order and what its buyer gets to pay it. */
-export type StartedPayment = { order: OrderRow; result: RedirectResult | HandoffResult }
+export type StartedPayment = {
+  order: OrderRow
+  result: RedirectResult | HandoffResult
+  /** Whether another request made it, and this one waited for it. */
+  isShared?: boolean
+}
 
 /**
  * The unpaid order that this buyer continues instead of placing a new one: that of an earlier request under the same
@@ -39,15 +43,15 @@ export type StartedPayment = { order: OrderRow; result: RedirectResult | Handoff
 export function continuedOrder(
   shop: ShopContext,
   input: CheckoutInput,
-  { user, holder, continues }: ContinuingCaller,
+  caller: ContinuingCaller,
   now: number
 ): number | undefined {
-  const found = continues ?? findContinuedOrder(shop.db, holder, cartKeyOf(shop, input), now)
+  const { continues } = caller
+  const found = continues ?? findContinuedOrder(shop.db, caller.holder, cartKeyOf(shop, input), now)
   if (found === undefined || continues !== undefined) return found
   const { strategy, totalMinor, currency } = getOrder(shop.db, found)
   if (!takesToken(strategy)) return found
-  const buyer = { userId: user?.id ?? null, email: emailOf(input.body, user), holder }
-  const sale = saleOf(shop.db, input.body, buyer, now)
+  const sale = saleOf(shop.db, input.body, buyerOf(shop, input.body, caller, now), now)
   return sale.totals.totalMinor === totalMinor && sale.currency === currency ? found : undefined
 }
 
@@ -88,7 +92,10 @@ function findContinuation(shop: ShopContext, orderId: number, claim: Claim | nul
   return writeWhenFree(shop.db, (tx): PlacedOrder | undefined => {
     if (claim !== null) linkOrder(tx, claim, orderId)
     const order = getOrder(tx, orderId)
-    const { how, attempt } = continuationOf(order, attemptsOf(tx, orderId)[0])
+    const newest = attemptsOf(tx, orderId)[0]
+    // Its buyer went on with a newer order, which a late repeat must not replace.
+    if (wasReplaced(tx, order)) return { order, attempt: newest ?? null }
+    const { how, attempt } = continuationOf(order, newest)
     if (how === 'over') return undefined
     if (how === 'unknown') throw checkoutFailed(readGatewayError(undefined), 'confirm_intent')
     if (how === 'new_attempt') return attemptAnew(tx, order, attempt, now)
@@ -151,10 +158,8 @@ export function cartKeyOf(
 export type CheckoutInput = { body: CheckoutBody; query: CheckoutQuery }
 
 /** The client of a checkout. */
-export type CheckoutCaller = {
-  user: UserRow | null
+export type CheckoutCaller = CartCaller & {
   addressKey: string
-  holder: Holder
   /** Stores the Idempotency-Key of the request, after every check that precedes the sale; null without a key. */
   takeKey: (() => Promise<Claim>) | null
 }
@@ -163,7 +168,11 @@ export type CheckoutCaller = {
 export type PlacedOrder = { order: OrderRow; attempt: AttemptRow | null }
 
 /** With the order that an earlier request under the same Idempotency-Key left unpaid. */
-export type ContinuingCaller = CheckoutCaller & { continues: number | undefined }
+export type ContinuingCaller = CheckoutCaller & {
+  continues: number | undefined
+  /** The buyer, or the client address of a guest who has no checkout cookie yet: two clicks of a new guest have no cookie. */
+  browser: string
+}
 
 /** The token of the order and the address of its page, for a buyer without an account. */
 type OrderLink = { orderToken: string; statusUrl: string }
@@ -197,8 +206,8 @@ export function payPlaced(
 async function redirect(shop: ShopContext, { order, attempt }: PlacedOrder): Promise<RedirectResult> {
   const link = linkOf(shop, order)
   const common = { orderId: String(order.id), ...link }
-  // The page of a payment that the bank is deciding about is over.
-  const isStarted = order.paidAt !== null || (attempt !== null && isAtTheBank(attempt))
+  // The page of a payment that the bank is deciding about is over, and so is that of a replaced order.
+  const isStarted = order.paidAt !== null || wasReplaced(shop.db, order) || (attempt !== null && isAtTheBank(attempt))
   if (isStarted) return { checkoutUrl: link.statusUrl, ...common }
   if (attempt === null) return { checkoutUrl: payUrl(shop, order), ...common }
   return { checkoutUrl: attempt.url ?? (await offerCheckoutPage(shop, attempt)), ...common }
@@ -219,6 +228,10 @@ async function handOff(
   if (attempt === null || order.paidAt !== null || attempt.outcome === 'paid') {
     const paymentStatus = attempt?.gatewayStatus ?? 'not_required'
     return { ...common, ...paymentIdOf(attempt?.objectId), paymentStatus, status: order.status }
+  }
+  if (wasReplaced(shop.db, order)) {
+    const paymentStatus = attempt.gatewayStatus ?? 'canceled'
+    return { ...common, ...paymentIdOf(attempt.objectId), paymentStatus, status: order.status }
   }
   const { paymentToken, returnUrl } = body
   if (paymentToken === undefined || returnUrl === undefined)

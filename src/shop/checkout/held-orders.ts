@@ -1,12 +1,14 @@
 import { AppError } from '../../errors.ts'
-import type { Db } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import type { NewLine } from '../orders/create-order.ts'
 import { notEnough, refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
 import {
+  countFreeAt,
   countHeldAt,
+  holdsAnOrder,
   pendingOrdersOf,
   unitsHeldByGuests,
   countedStock,
@@ -17,7 +19,7 @@ import type { Holder, CountedStock } from '../orders/holds.ts'
 import { takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
 import { startDeadline } from '../payments/gateway.ts'
-import { cancelUnpaidOrder } from '../payments/end-hold.ts'
+import { callOffPayments, cancelUnpaidOrder, moveToCancelled } from '../payments/end-hold.ts'
 import { setting } from '../settings/settings.ts'
 import { compareKey } from '../../platform/text.ts'
 import { dryRunWhenFree } from '../../platform/db/dry-run.ts'
@@ -27,24 +29,43 @@ import { isAtTheBank } from '../payments/gateway-state.ts'
 import { sentCodes } from './cart.ts'
 import type { QuoteBody } from './input.ts'
 
-/** Whether the unpaid orders of one client address are as many as they may be. */
-export function holdsTooMuch(db: Db, { addressKey }: Pick<Holder, 'addressKey'>): boolean {
-  return countHeldAt(db, addressKey) >= setting(db, 'checkout.heldOrdersPerAddress')
+/** What decides whether an order counts for the limit of an address. */
+type Limited = {
+  strategy: Strategy
+  totals: { totalMinor: number }
+  holder: Pick<Holder, 'buyer' | 'isGuest' | 'addressKey'>
 }
 
 /**
- * Limits how many unpaid orders one client address has. Otherwise one client could hold the whole stock.
+ * Whether one client address has as many orders without a payment as it may have: unpaid ones, and those of guests that
+ * cost nothing and were completed within the time of a hold. A payment by token is decided at once, and many buyers can
+ * share an address; for the same reason, the first unpaid order of a customer is always possible. A guest can't be told from
+ * the others there: without its cookie, each request would be the first of a new guest.
+ */
+export function holdsTooMuch(db: Db, { strategy, totals, holder }: Limited, now: number): boolean {
+  const { buyer, isGuest, addressKey } = holder
+  if (takesToken(strategy) && !(isGuest && totals.totalMinor === 0)) return false
+  if (!isGuest && !holdsAnOrder(db, buyer)) return false
+  const since = now - setting(db, 'checkout.holdMinutes') * 60_000
+  const without = countHeldAt(db, addressKey) + countFreeAt(db, addressKey, since)
+  return without >= setting(db, 'checkout.heldOrdersPerAddress')
+}
+
+/**
+ * Limits how many orders without a payment one client address has. Otherwise one client could hold the whole stock, and
+ * orders that cost nothing could flood a stranger's mailbox.
  *
  * @throws AppError RATE_LIMITED (held_orders)
  */
-export function assertMayHold(db: Db, holder: Pick<Holder, 'addressKey'>): void {
-  if (!holdsTooMuch(db, holder)) return
+export function assertMayHold(db: Db, order: Limited, now: number): void {
+  if (!holdsTooMuch(db, order, now)) return
   const headers = { 'Retry-After': String(setting(db, 'checkout.holdMinutes') * 60) }
   throw new AppError('RATE_LIMITED', tooManyUnpaid, { bucket: 'held_orders' }, { headers })
 }
 
 /** For the buyer. */
-export const tooManyUnpaid = 'Too many unpaid orders from this address. Pay or cancel one of them, or try again later.'
+export const tooManyUnpaid =
+  'Too many unpaid orders from this address. Log in, pay or cancel one of them, or try again later.'
 
 /**
  * The lines with more than the stock that is left for this order. Several variations of a product may share
@@ -100,6 +121,7 @@ function shareLeft(db: Db, addressKey: string, stock: CountedStock): number {
   const share = Math.floor(((stock.units + held) * setting(db, 'checkout.heldStockPercent')) / 100)
   return Math.min(stock.units, Math.max(1, share) - held)
 }
+
 /** Cancels a buyer's oldest pending orders beyond the limit, after a new one was placed. */
 export async function releaseOldestOrders(shop: ShopContext, buyer: string): Promise<void> {
   const pending = pendingOrdersOf(shop.db, buyer)
@@ -107,19 +129,43 @@ export async function releaseOldestOrders(shop: ShopContext, buyer: string): Pro
 }
 
 /**
- * Cancels unpaid orders for a newer one. An order whose payment waits for the bank, or that turns out to be paid, stays. If
+ * Cancels unpaid orders beyond the limit. An order whose payment waits for the bank, or that turns out to be paid, stays. If
  * the gateway does not answer, the end of the hold releases the order.
  */
-export async function releaseOrders(shop: ShopContext, orderIds: readonly number[]): Promise<void> {
+function releaseOrders(shop: ShopContext, orderIds: readonly number[]): Promise<void> {
+  return forEach(shop, orderIds, 'an older unpaid order was not cancelled', cancelUnpaidOrder)
+}
+
+/** Does `work` for each order while the buyer waits for the new one. What an AppError refuses only leaves a line in the log. */
+async function forEach(
+  shop: ShopContext,
+  orderIds: readonly number[],
+  failure: string,
+  work: typeof callOffPayments
+): Promise<void> {
   const deadline = startDeadline(longestWaitMs)
   for (const orderId of orderIds) {
     try {
-      await cancelUnpaidOrder(shop, orderId, 'checkout', deadline)
+      await work(shop, orderId, 'checkout', deadline)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      shop.log.info('an older unpaid order was not cancelled', { orderId, error: describeError(error) })
+      shop.log.info(failure, { orderId, error: describeError(error) })
     }
   }
+}
+
+/** Cancels the orders that a new one replaces, and that can still be replaced, in the transaction of the new one. */
+export function cancelReplaced(tx: Tx, orderIds: readonly number[], now: number): void {
+  for (const id of orderIds)
+    if (getOrder(tx, id).status === 'pending' && canBeReplaced(tx, id)) moveToCancelled(tx, id, 'checkout', now)
+}
+
+/**
+ * Closes the payment pages of cancelled orders. If the gateway does not answer, or the process ends before, the reconciler
+ * closes them. A payment that arrived before is a late payment of its order.
+ */
+export function closePaymentsOf(shop: ShopContext, orderIds: readonly number[]): Promise<void> {
+  return forEach(shop, orderIds, 'the payment page of a replaced order was not closed', callOffPayments)
 }
 
 /** The buyer waits for the new order. */

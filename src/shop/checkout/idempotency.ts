@@ -4,7 +4,7 @@ import { AppError, validationFailed } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/database.ts'
 import { isAlive } from '../../platform/files.ts'
-import { findOrder } from '../orders/find.ts'
+import { findOrder, wasReplaced } from '../orders/find.ts'
 import { idempotencyKeys } from './schema.ts'
 
 const lifetimeMs = 24 * 60 * 60 * 1000
@@ -32,6 +32,8 @@ export type Claim = {
   /** A hash of the body and of the query parameters that matter. */
   readonly fingerprint: string
   readonly bodyFingerprint: string
+  /** The buyer by the checkout cookie, or the user of a session without one. */
+  readonly buyer: string
   readonly owner: string
 }
 
@@ -60,8 +62,8 @@ export function parseIdempotencyKey(values: readonly string[]): string | null {
 
 /**
  * Claims a key for one request, or returns the response that is stored under it. A guest's key is also found from another
- * address and after logging in, if the body is the same: a phone that changes from Wi-Fi to mobile data must not pay
- * twice.
+ * address and after logging in, if the body and the checkout cookie are the same: a phone that changes from Wi-Fi to mobile
+ * data must not pay twice, and a client that has seen the request must not get its order.
  *
  * @param asked the key, its scope and the fingerprints of the request
  * @throws AppError IDEMPOTENCY_KEY_REUSE_CONFLICT for another request under the same key (`payload_mismatch`) or one
@@ -119,7 +121,7 @@ export function readKey(db: Db, asked: Omit<Claim, 'owner'>, now: number): Known
   const known = own?.fingerprint === asked.fingerprint ? own : (findGuestKey(db, asked, now) ?? own)
   if (known === undefined || known.expiresAt <= now) return { kind: 'fresh', scope: null }
   if (known === own && known.fingerprint !== asked.fingerprint) throw conflict('payload_mismatch')
-  // The stored page of a cancelled order cannot be paid any more, and the buyer must be able to buy the cart again.
+  // The page of an order that the buyer cancelled cannot be paid any more, and they must be able to buy the cart again.
   if (known.state === 'answered' && isGivenUp(db, known)) return { kind: 'fresh', scope: null }
   if (known.state === 'answered') return { kind: 'replay', ...answerOf(known) }
   if (isRunning(known.owner, known.createdAt, now)) throw conflict('in_progress')
@@ -127,8 +129,12 @@ export function readKey(db: Db, asked: Omit<Claim, 'owner'>, now: number): Known
   return orderId === null ? { kind: 'fresh', scope } : { kind: 'continue', scope, orderId }
 }
 
-/** The same key with the same body from a guest at another address. */
-function findGuestKey(db: Db, { scope, key, bodyFingerprint }: Omit<Claim, 'owner'>, now: number): KeyRow | undefined {
+/** The same key with the same body from the same guest at another address. */
+function findGuestKey(
+  db: Db,
+  { scope, key, bodyFingerprint, buyer }: Omit<Claim, 'owner'>,
+  now: number
+): KeyRow | undefined {
   return db.orm
     .select()
     .from(idempotencyKeys)
@@ -136,6 +142,7 @@ function findGuestKey(db: Db, { scope, key, bodyFingerprint }: Omit<Claim, 'owne
       and(
         eq(idempotencyKeys.key, key),
         eq(idempotencyKeys.bodyFingerprint, bodyFingerprint),
+        eq(idempotencyKeys.buyer, buyer),
         like(idempotencyKeys.scope, `${guestScope}%`),
         ne(idempotencyKeys.scope, scope),
         gt(idempotencyKeys.expiresAt, now)
@@ -192,9 +199,10 @@ export function dropExpiredKeys(tx: Tx, now: number, limit: number): number {
   return tx.orm.delete(idempotencyKeys).where(lt(idempotencyKeys.expiresAt, now)).limit(limit).run().changes
 }
 
+/** Whether the order was cancelled unpaid, but not for a newer one: a late repeat must not replace what its buyer did since. */
 function isGivenUp(db: Db, { orderId }: KeyRow): boolean {
   const order = orderId === null ? undefined : findOrder(db, orderId)
-  return order?.status === 'cancelled' && order.paidAt === null
+  return order?.status === 'cancelled' && order.paidAt === null && !wasReplaced(db, order)
 }
 
 type KeyRow = typeof idempotencyKeys.$inferSelect

@@ -48,15 +48,14 @@ export async function readAccountRequest(
 }
 
 /**
- * Hashes the password before the transaction. The response shows whether an email has an account, so a request counts
- * against the limits of registration.
+ * Hashes the password before the transaction, also for an email that has an account: the answer must not tell, and it
+ * takes as long. A request counts against the limits of registration.
  *
- * @throws AppError RATE_LIMITED, VALIDATION_FAILED when the email has an account
+ * @throws AppError RATE_LIMITED
  */
 export async function prepareAccount(shop: ShopContext, request: AccountRequest, addressKey: string): Promise<NewUser> {
   await takePoints(shop, 'RATE_LIMITED', { bucket: 'register_ip', key: addressKey })
   await takePoints(shop, 'RATE_LIMITED', { bucket: 'register_email', key: emailCounterKey(emailKey(request.email)) })
-  if (findUserByEmail(shop.db, request.email) !== undefined) throw emailTaken()
   return {
     email: request.email,
     displayName: request.displayName,
@@ -71,17 +70,17 @@ export async function prepareAccount(shop: ShopContext, request: AccountRequest,
 }
 
 /**
- * Creates the account, and queues the verification link if the shop verifies emails.
- *
- * @throws AppError VALIDATION_FAILED when the email got an account in the meantime
+ * Creates the account, and queues the verification link if the shop verifies emails. Null for an email that has an account:
+ * its order is that of a guest, and the account gets it by the link of an email.
  */
-export function makeAccount(tx: Tx, shop: Pick<ShopContext, 'keys'>, account: NewUser, now: number): UserRow {
-  if (findUserByEmail(tx, account.email) !== undefined) throw emailTaken()
-  const user = createUser(tx, account, now)
+export function makeAccount(
+  tx: Tx,
+  shop: Pick<ShopContext, 'keys' | 'language'>,
+  account: NewUser,
+  now: number
+): UserRow | null {
+  if (findUserByEmail(tx, account.email) !== undefined) return null
+  const user = createUser(tx, { ...account, language: shop.language }, now)
   if (user.verificationPending) queueLink(tx, shop, 'verify', user, now)
   return user
-}
-
-function emailTaken() {
-  return validationFailed({ 'customer.email': ['Cannot be used for a new account.'] })
 }

@@ -1,15 +1,17 @@
-import { isTooSmallForCard, belowMinimum, assertKnownBuyer } from './refusals.ts'
+import { isTooSmallForCard, belowMinimum } from './refusals.ts'
 import { AppError, validationFailed } from '../../errors.ts'
 import { writeWhenFree } from '../../platform/db/database.ts'
 import type { Tx, Db } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
+import { namesOf } from '../orders/address.ts'
 import type { Address } from '../orders/address.ts'
 import { extendHold } from '../orders/holds.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
 import { forgetBuyerEmail, recordBuyerEmail, recordContact } from '../orders/buyer.ts'
 import type { OrderRow } from '../orders/find.ts'
+import type { CouponRow } from '../catalog/rows.ts'
 import { moveOrder } from '../orders/transition.ts'
 import { attemptsOf, createAttempt, payNothing } from '../payments/attempts.ts'
 import { offerCheckoutPage, shortestPageMs } from '../payments/gateway-page.ts'
@@ -18,10 +20,14 @@ import { callOff } from '../payments/gateway-state.ts'
 import type { AttemptRow } from '../payments/rows.ts'
 import { settleAttempt } from '../payments/settle.ts'
 import { buyerStatusOf, isPayable, openPageOf, canTakeCoupon } from './buyer-status.ts'
+import { lacksRecipient, recipientNeeded } from './address-rules.ts'
 import { chooseShipping, lacksMethod, repriceShipping, lacksAddress } from './shipping.ts'
-import { addCoupon, setVatId } from '../orders/reprice-order.ts'
+import { hasCustomerLimit, limitsCustomers } from '../orders/coupon-uses.ts'
+import { addCoupon, couponFor, setVatId } from '../orders/reprice-order.ts'
 import { cartRefused } from '../orders/problems.ts'
 import { evaluateCodes } from './limits.ts'
+import { hasProvenEmail, mayChange, notTheBuyer } from './order-visitor.ts'
+import type { Visitor } from './order-visitor.ts'
 import { readVatId } from '../../platform/vat.ts'
 import { mayReverseCharge } from '../tax/terms.ts'
 import { findPickup } from '../shipping/zones.ts'
@@ -77,10 +83,15 @@ export function offeredMethods(shop: ShopContext, order: OrderRow): PaymentMetho
  * creates the attempt and the second finds it. An order that is paid, on hold or over stays as it is.
  *
  * @returns the gateway's page to pay on; null if the buyer has nothing to pay there
- * @throws AppError VALIDATION_FAILED (`email`, `country` without an address, `shipping_method`, `payment_method`, `total`), TRANSITION_REFUSED when a failed order's stock is no longer available, CHECKOUT_FAILED
+ * @throws AppError NOT_AUTHENTICATED when a visitor who is not the buyer changes what the order has, VALIDATION_FAILED (`email`, `country` without an address, `firstName` without a recipient, `shipping_method`, `payment_method`, `total`), TRANSITION_REFUSED when a failed order's stock is no longer available, CHECKOUT_FAILED
  */
-export async function choosePayment(shop: ShopContext, orderId: number, choice: PaymentChoice): Promise<string | null> {
-  const attempt = await writeWhenFree(shop.db, (tx) => decide(tx, shop, orderId, choice, shop.clock.now()))
+export async function choosePayment(
+  shop: ShopContext,
+  orderId: number,
+  choice: PaymentChoice,
+  visitor: Visitor
+): Promise<string | null> {
+  const attempt = await writeWhenFree(shop.db, (tx) => decide(tx, shop, orderId, { ...choice, visitor }))
   if (attempt === null) return null
   const areClosed = await closeOtherPages(shop, attempt)
   if (attempt.kind !== 'checkout_session') return null
@@ -89,9 +100,11 @@ export async function choosePayment(shop: ShopContext, orderId: number, choice: 
   return attempt.url ?? openPage(shop, attempt)
 }
 
-function decide(tx: Tx, shop: ShopContext, orderId: number, choice: PaymentChoice, now: number): AttemptRow | null {
+function decide(tx: Tx, shop: ShopContext, orderId: number, choice: Chosen): AttemptRow | null {
+  const now = shop.clock.now()
   const order = getOrder(tx, orderId)
-  if (!isPayable(order, buyerStatusOf(tx, order, now))) return null
+  if (!isPayable(tx, order, buyerStatusOf(tx, order, now), now)) return null
+  if (changesOrder(tx, order, choice)) assertBuyer(tx, shop, order, choice.visitor, now)
   recordBuyer(tx, order, choice, now)
   const known = getOrder(tx, orderId)
   // Whatever the form left out: goods are not paid before they have a place to go to.
@@ -99,9 +112,29 @@ function decide(tx: Tx, shop: ShopContext, orderId: number, choice: PaymentChoic
   const shippingMethod = methodId === undefined ? known.shippingMethod : (findPickup(tx, methodId) ?? null)
   if (lacksAddress(tx, itemsOf(tx, orderId), { ...known, shippingMethod }))
     throw validationFailed({ country: ['Please enter the address to ship to.'] })
+  if (lacksRecipient(tx, { ...known, shippingMethod })) throw validationFailed({ firstName: [recipientNeeded] })
   const shipped = chooseShipping(tx, { before: order, order: known }, choice.shippingMethod, now)
   assertShown(shop, shipped, choice)
   return paymentMethods[choice.method].start(tx, shop, { before: order, order: shipped }, now)
+}
+
+/** A choice, and the visitor who made it. */
+type Chosen = PaymentChoice & { visitor: Visitor }
+
+/**
+ * Whether a choice changes what an order has. Anyone with its link may add what is missing and pay by card, as a friend of
+ * the buyer does; a transfer keeps the buyer from paying by card.
+ */
+function changesOrder(tx: Tx, order: OrderRow, choice: Chosen): boolean {
+  const { method, replaces = false, address, shippingMethod } = choice
+  const isOtherAddress = address !== undefined && !lacksAddress(tx, itemsOf(tx, order.id), order)
+  const isOtherShipping = shippingMethod !== undefined && order.shippingMethod !== null
+  return replaces || method === 'manual' || isOtherAddress || isOtherShipping
+}
+
+/** @throws AppError NOT_AUTHENTICATED */
+function assertBuyer(tx: Tx, { keys }: ShopContext, order: OrderRow, visitor: Visitor, now: number): void {
+  if (!mayChange({ db: tx, keys }, order, visitor, now)) throw notTheBuyer()
 }
 
 /**
@@ -123,7 +156,8 @@ function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, now: number
   const { firstName, lastName, address, replaces = false } = choice
   const buyerName = { ...(firstName === null ? {} : { firstName }), ...(lastName === null ? {} : { lastName }) }
   const contact = replaces ? { ...order.contact, ...buyerName } : { ...buyerName, ...order.contact }
-  const shippingAddress = address === undefined ? order.shippingAddress : { ...buyerName, ...address }
+  const recipient = { ...namesOf(order.shippingAddress), ...buyerName }
+  const shippingAddress = address === undefined ? order.shippingAddress : { ...recipient, ...address }
   recordContact(tx, order.id, { contact, shippingAddress }, now)
 }
 
@@ -131,6 +165,11 @@ function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, now: number
 function recordEmail(tx: Tx, order: OrderRow, { email, replaces = false }: PaymentChoice, now: number): void {
   if (order.email === null && email === null) throw validationFailed({ email: ['Please enter an email address.'] })
   if (email === null || email === order.email) return
+  // The code of one customer counts for the email that was proven.
+  if (order.userId === null && hasCustomerLimit(tx, order.id))
+    throw validationFailed({
+      email: ['The coupon code of this order belongs to its email. To use another email, please order again.']
+    })
   if (replaces) forgetBuyerEmail(tx, order.id, now)
   recordBuyerEmail(tx, order.id, email, now)
 }
@@ -158,7 +197,6 @@ function payByHand(tx: Tx, _shop: ShopContext, { order }: Corrected, now: number
 }
 
 function confirmFree(tx: Tx, _shop: ShopContext, { order }: Corrected, now: number): null {
-  assertKnownBuyer(tx, order, 'coupon')
   payNothing(tx, order, now)
   return null
 }
@@ -214,32 +252,63 @@ async function closeOtherPages(shop: ShopContext, { id, orderId }: AttemptRow): 
   return areClosed
 }
 
+/** A coupon code that a buyer typed on the hosted page, with the email beside it. */
+export type TypedCode = { code: string; email: string | null }
+
 /**
  * Applies the code that a buyer typed on the hosted page. If the order then costs nothing, it is paid, unless the buyer
  * has to say where to ship it. An order that cannot be paid any more stays as it is.
  *
- * @throws AppError VALIDATION_FAILED (`coupon`), RATE_LIMITED
+ * @returns whether a guest has to prove the email of the order first, because the code has a limit for each customer; an
+ *   order without an email then has the typed one
+ * @throws AppError NOT_AUTHENTICATED for a visitor who is not the buyer, VALIDATION_FAILED (`coupon`, `email`), RATE_LIMITED
  */
-export async function takeCoupon(shop: ShopContext, orderId: number, code: string, addressKey: string): Promise<void> {
-  await evaluateCodes(shop, addressKey, (evaluate) =>
-    writeWhenFree(shop.db, (tx) => evaluate(() => apply(tx, shop, orderId, code)))
+export function takeCoupon(
+  shop: ShopContext,
+  orderId: number,
+  typed: TypedCode,
+  { addressKey, visitor }: { addressKey: string; visitor: Visitor }
+): Promise<{ needsProof: boolean }> {
+  return evaluateCodes(shop, addressKey, (evaluate) =>
+    writeWhenFree(shop.db, (tx) => evaluate(() => ({ needsProof: !apply(tx, shop, orderId, { ...typed, visitor }) })))
   )
 }
 
-function apply(tx: Tx, shop: ShopContext, orderId: number, code: string): void {
+/** Returns false if the guest has to prove the email first. */
+function apply(
+  tx: Tx,
+  shop: ShopContext,
+  orderId: number,
+  { code, email, visitor }: TypedCode & { visitor: Visitor }
+): boolean {
   const now = shop.clock.now()
   const before = getOrder(tx, orderId)
-  if (!isPayable(before, buyerStatusOf(tx, before, now))) return
+  if (!isPayable(tx, before, buyerStatusOf(tx, before, now), now)) return true
+  assertBuyer(tx, shop, before, visitor, now)
   if (!canTakeCoupon(tx, before)) {
     throw validationFailed({ coupon: ['A payment has started, so the total can no longer change.'] })
   }
-  const order = repriceShipping(tx, addCoupon(tx, orderId, code, now), now)
+  const coupon = couponFor(tx, before, code, now)
+  if (coupon === null) return true
+  if (before.userId === null && limitsCustomers(coupon)) {
+    if (before.email === null && email === null)
+      throw validationFailed({ email: ['Please enter your email address to use this code.'] })
+    const known = email === null ? before : recordBuyerEmail(tx, orderId, email, now)
+    if (!hasProvenEmail(shop, known, visitor, now)) return false
+  }
+  addToOrder(tx, shop, { order: getOrder(tx, orderId), coupon }, now)
+  return true
+}
+
+type Applied = { order: OrderRow; coupon: CouponRow }
+
+function addToOrder(tx: Tx, shop: ShopContext, { order: before, coupon }: Applied, now: number): void {
+  const order = repriceShipping(tx, addCoupon(tx, before, coupon, now), now)
   // The total is not final while the shipping is missing.
   if (lacksMethod(tx, order)) return
   if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, order))
     throw cartRefused([belowMinimum(order, 'coupon')])
   if (order.totalMinor > 0) return
-  assertKnownBuyer(tx, order, 'coupon')
   if (lacksAddress(tx, itemsOf(tx, order.id), order)) return
   payNothing(tx, order, now)
 }
@@ -258,16 +327,17 @@ export function isVatIdOf(order: OrderRow, text: string): boolean {
  * Stores the VAT id that a buyer typed on the hosted page, or removes it, and computes the taxes again. An order that cannot
  * be paid any more stays as it is.
  *
- * @throws AppError VALIDATION_FAILED (`vatId`)
+ * @throws AppError NOT_AUTHENTICATED for a visitor who is not the buyer, VALIDATION_FAILED (`vatId`)
  */
-export async function takeVatId(shop: ShopContext, orderId: number, text: string): Promise<void> {
+export async function takeVatId(shop: ShopContext, orderId: number, text: string, visitor: Visitor): Promise<void> {
   const vatId = readVatId(text)?.id ?? null
   if (vatId === null && text.trim() !== '')
     throw validationFailed({ vatId: ['Please enter a VAT id with its country code, such as ATU12345675.'] })
   await writeWhenFree(shop.db, (tx) => {
     const now = shop.clock.now()
     const before = getOrder(tx, orderId)
-    if (!isPayable(before, buyerStatusOf(tx, before, now))) return
+    if (!isPayable(tx, before, buyerStatusOf(tx, before, now), now)) return
+    assertBuyer(tx, shop, before, visitor, now)
     if (!takesVatId(tx, before))
       throw validationFailed({ vatId: ['A payment has started, so the total can no longer change.'] })
     const order = repriceShipping(tx, setVatId(tx, before, vatId, now), now)

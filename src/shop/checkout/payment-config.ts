@@ -4,7 +4,8 @@ import { currency } from '../../platform/public-fields.ts'
 import type { ShopContext } from '../context.ts'
 import { strategyNames, takesToken } from '../orders/strategies.ts'
 import { isReady } from '../payments/gateway.ts'
-import { setting } from '../settings/settings.ts'
+import { currentHoliday } from '../settings/holiday.ts'
+import { isModuleOn, setting } from '../settings/settings.ts'
 import { AppError } from '../../errors.ts'
 import type { Strategy } from '../orders/strategies.ts'
 
@@ -31,14 +32,25 @@ export const paymentConfigData = z
       .nullable()
       .meta({ description: "The payment method configuration of Stripe's Payment Element; null for the default." }),
     currency,
-    currencyDecimals: z.int().meta({ description: 'The decimals of an amount in this currency.', example: 2 })
+    currencyDecimals: z.int().meta({ description: 'The decimals of an amount in this currency.', example: 2 }),
+    store: z
+      .object({
+        open: z.boolean().meta({ description: 'Whether the shop takes orders now.' }),
+        message: z.string().nullable().meta({ description: 'What the shop says about its holiday.', example: null }),
+        until: z.iso
+          .date()
+          .nullable()
+          .meta({ description: "The last day of the holiday, in the shop's time zone.", example: null })
+      })
+      .meta({ description: 'message and until are null outside of a holiday.' })
   })
   .meta({ id: 'PaymentConfig' })
 type PaymentConfig = z.infer<typeof paymentConfigData>
 
 /** The ways to pay, and what a payment form on the site's own page needs. Contains nothing secret. */
-export function paymentConfig(shop: Pick<ShopContext, 'cards' | 'config' | 'db'>): PaymentConfig {
+export function paymentConfig(shop: Pick<ShopContext, 'cards' | 'config' | 'db'>, now: number): PaymentConfig {
   const { cards, config, db } = shop
+  const holiday = currentHoliday(db, now)
   const shopCurrency = setting(db, 'shop.currency')
   const form = isReady(cards) ? cards.paymentForm?.() : undefined
   return {
@@ -52,7 +64,12 @@ export function paymentConfig(shop: Pick<ShopContext, 'cards' | 'config' | 'db'>
     scriptUrl: form?.scriptUrl ?? null,
     methodConfiguration: setting(db, 'payments.methodConfiguration') || null,
     currency: shopCurrency,
-    currencyDecimals: currencyDecimals(shopCurrency)
+    currencyDecimals: currencyDecimals(shopCurrency),
+    store: {
+      open: holiday === null && setting(db, 'checkout.enabled') && isModuleOn(db, 'commerce'),
+      message: holiday?.message ?? null,
+      until: holiday?.until ?? null
+    }
   }
 }
 

@@ -14,7 +14,7 @@ import { decideAttribution, orderFieldsOf } from './checkout.ts'
 import { checkoutQuery } from './input.ts'
 import type { CheckoutBody } from './input.ts'
 import { assertOffered } from './payment-config.ts'
-import { assertSellable, paymentRefusals, saleRefusals } from './refusals.ts'
+import { allRefusals, assertSellable } from './refusals.ts'
 import { saleOf } from './cart.ts'
 import { toChosenShipping } from './shipping.ts'
 
@@ -26,6 +26,8 @@ export type PhoneOrder = {
   holdMinutes: number
   /** Whether the buyer gets an email with the link. */
   mailed: boolean
+  /** The affiliate whom the buyer named; null for none. */
+  ref: string | null
 }
 
 /**
@@ -54,16 +56,19 @@ export function createPhoneOrder(
 function placeFor(
   tx: Tx,
   shop: ShopContext,
-  { body, email, holdMinutes }: Omit<PhoneOrder, 'mailed'>,
+  { body, email, holdMinutes, ref }: Omit<PhoneOrder, 'mailed'>,
   now: number
 ): OrderRow {
   const account = findUserByEmail(tx, email)
   const user = account?.status === 'active' && account.emailVerifiedAt !== null ? account : null
   const userId = user?.id ?? null
-  const holder = { isGuest: false, addressKey: '' }
-  const sale = saleOf(tx, body, { userId, email, holder }, now)
-  assertSellable([...saleRefusals(tx, sale, now), paymentRefusals(shop, sale)])
-  const attribution = decideAttribution(tx, checkoutQuery.parse({}), { userId, emails: [email] })
+  const holder = { buyer: 'operator', isGuest: false, addressKey: '' }
+  // An operator knows the buyer, as far as the email tells.
+  const sale = saleOf(tx, body, { userId, email, isProven: true, holder }, now)
+  assertSellable(allRefusals(shop, tx, sale, now))
+  const attribution = decideAttribution(tx, { ...checkoutQuery.parse({}), ref }, { userId, emails: [email] })
+  if (ref !== null && attribution.credit === null)
+    throw validationFailed({ ref: [`Credits no affiliate: ${attribution.refOutcome.replaceAll('_', ' ')}.`] })
   const { lines, coupons } = sale.cart
   const { currency, strategy } = sale
   const bought = { strategy, userId, currency, lines, coupons, shipping: toChosenShipping(sale.shipping), attribution }

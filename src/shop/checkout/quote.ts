@@ -1,30 +1,29 @@
 import { readSnapshot } from '../../platform/db/database.ts'
-import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { hasPointsLeft, takePoints } from '../limits/points.ts'
-import type { Holder } from '../orders/holds.ts'
 import { refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
 import type { PartProblem, Problem } from '../orders/shapes.ts'
 import type { Quote } from './shapes.ts'
 import { takesToken } from '../orders/strategies.ts'
-import { sentCodes, lineAt, pathOf, emailOf, emailRefusals, methodChoices, saleOf } from './cart.ts'
+import { buyerOf, sentCodes, lineAt, pathOf, methodChoices, saleOf } from './cart.ts'
 import { ifReleased, replacedOrders, holdsTooMuch, tooManyUnpaid } from './held-orders.ts'
 import { evaluateCodes } from './limits.ts'
 import type { QuoteBody } from './input.ts'
 import { unofferedMessages, unofferedReason } from './payment-config.ts'
-import { paymentRefusals, saleRefusals } from './refusals.ts'
-import type { Sale } from './cart.ts'
+import { currentHoliday, holidayText } from '../settings/holiday.ts'
+import { allRefusals } from './refusals.ts'
+import type { CartCaller, Sale } from './cart.ts'
 import { toMajor } from '../../platform/money.ts'
 import { lineImage } from '../catalog/public/image.ts'
+import type { NewLine } from '../orders/create-order.ts'
+import { addInterval } from '../benefits/period.ts'
+import { recurringOf, toRecurring } from '../orders/renewal-order.ts'
+import type { Recurring } from '../orders/renewal-order.ts'
 import { toTaxes } from '../orders/totals.ts'
 
 /** The client of a quote. */
-export type QuoteCaller = {
-  user: UserRow | null
-  addressKey: string
-  holder: Holder
-}
+export type QuoteCaller = CartCaller & { addressKey: string }
 
 /**
  * The prices, discounts and problems that a checkout with the same body would have at `now`. It writes nothing and holds
@@ -50,30 +49,28 @@ export async function quoteCart(shop: ShopContext, body: QuoteBody, caller: Quot
 type Quoted = { quote: Quote; wrongCodes: number }
 
 function quoteOf(shop: ShopContext, body: QuoteBody, caller: QuoteCaller, now: number): Quoted {
-  const { user, holder } = caller
-  const sale = saleOf(shop.db, body, { userId: user?.id ?? null, email: emailOf(body, user), holder }, now)
-  const refusals = saleRefusals(shop.db, sale, now).flatMap((group) => group.refusals)
-  const all = [...refusals, ...shopRefusals(shop, sale, caller)]
-  // The total is final only if nothing else has to change.
-  const payment = refusals.length === 0 ? paymentRefusals(shop, sale).refusals : []
-  return { quote: toQuote(shop, sale, [...all, ...payment]), wrongCodes: sale.cart.codeRefusals.length }
+  const sale = saleOf(shop.db, body, buyerOf(shop, body, caller, now), now)
+  const refusals = allRefusals(shop, shop.db, sale, now).flatMap((group) => group.refusals)
+  const all = [...refusals, ...shopRefusals(shop, sale, caller, now)]
+  return { quote: toQuote(shop, sale, all, now), wrongCodes: sale.cart.codeRefusals.length }
 }
 
 /** What prevents a checkout of any cart at the moment. */
-function shopRefusals(shop: ShopContext, sale: Sale, { addressKey, holder }: QuoteCaller): Refusal[] {
+function shopRefusals(shop: ShopContext, sale: Sale, { addressKey }: QuoteCaller, now: number): Refusal[] {
   const { strategy } = sale
   const unoffered = unofferedReason(shop, strategy)
   const buckets = takesToken(strategy) ? (['checkout_ip', 'checkout_decline'] as const) : (['checkout_ip'] as const)
   const isLimited = buckets.some((bucket) => !hasPointsLeft(shop, { bucket, key: addressKey }))
+  const holiday = currentHoliday(shop.db, now)
   return [
+    ...(holiday === null ? [] : [refusal({ path: '_body', code: 'shop_closed', message: holidayText(holiday) })]),
     ...(unoffered === undefined
       ? []
       : [refusal({ path: 'strategy', code: 'payment_unavailable', message: unofferedMessages[unoffered] })]),
-    ...(!takesToken(strategy) && holdsTooMuch(shop.db, holder)
+    ...(holdsTooMuch(shop.db, sale, now)
       ? [refusal({ path: '_body', code: 'too_many_unpaid', message: tooManyUnpaid })]
       : []),
-    ...(isLimited ? [refusal({ path: '_body', code: 'too_many_attempts', message: tooManyAttempts })] : []),
-    ...emailRefusals(shop.db, sale)
+    ...(isLimited ? [refusal({ path: '_body', code: 'too_many_attempts', message: tooManyAttempts })] : [])
   ]
 }
 
@@ -83,13 +80,15 @@ const tooManyAttempts = 'Too many attempts. Please try again later.'
 export function toQuote(
   { db, publicUrl }: Pick<ShopContext, 'db' | 'publicUrl'>,
   sale: Sale,
-  refusals: readonly Refusal[]
+  refusals: readonly Refusal[],
+  now: number
 ): Quote {
   const { cart, currency, shipping, totals } = sale
   const { cartLines, lines } = cart
   const problems = refusals.map(({ problem }) => problem)
   const major = (minor: number): number => toMajor(minor, currency)
   const { subtotalMinor, discountMinor, shippingMinor, tax, totalMinor } = totals
+  const recurring = recurringOfSale(sale)
   return {
     currency,
     lines: cartLines.map((line) => ({
@@ -116,9 +115,16 @@ export function toQuote(
     },
     tax: { included: tax.included, amount: major(tax.amountMinor), lines: toTaxes(tax.lines, currency) },
     total: major(totalMinor),
+    recurring: recurring && toRecurring(recurring, currency, addInterval(now, recurring.interval)),
     payable: problems.length === 0,
     problems
   }
+}
+
+/** A cart that costs nothing asks for no card, so nothing renews it. */
+function recurringOfSale({ cart, shipping, currency, totals }: Sale): Recurring<NewLine> | null {
+  if (totals.totalMinor === 0) return null
+  return recurringOf(cart.terms, { lines: cart.lines, shippingMinor: shipping.chosen?.renewalMinor ?? 0, currency })
 }
 
 function partOf(problem: Problem | undefined): PartProblem | null {

@@ -1,16 +1,17 @@
 import type { Db } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
 import { couponRefusal, cartRefused, refusal } from '../orders/problems.ts'
-import { hasReachedLimit, hasCustomerLimit } from '../orders/coupon-uses.ts'
+import { hasReachedLimit, limitsCustomers } from '../orders/coupon-uses.ts'
 import type { Refusal } from '../orders/problems.ts'
 import { takesToken } from '../orders/strategies.ts'
 import { setting } from '../settings/settings.ts'
 import { zoneCountries } from '../shipping/zones.ts'
 import { listTaxRates } from '../tax/rates.ts'
-import { lineAt, methodChoices, pathOf, vatIdRefusals } from './cart.ts'
+import { emailRefusals, lineAt, methodChoices, pathOf, vatIdRefusals } from './cart.ts'
 import type { EvaluatedCart, Sale } from './cart.ts'
 import { stockRefusals } from './held-orders.ts'
 import { offersChoice } from './payment-config.ts'
+import { addressRefusals } from './address-rules.ts'
 import { shippingRefusals } from './shipping.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { renewalInterval } from '../benefits/kinds.ts'
@@ -22,7 +23,7 @@ import { isBelowMinimum, minimumChargeMinor, formatMoney, toMajor } from '../../
 import type { OrderRow } from '../orders/find.ts'
 import { isShipped, needsShipping } from '../catalog/product-types.ts'
 
-/** Refusals of one kind. Checkout reports the first group that has any. */
+/** Refusals of one kind. The message of a checkout is that of the first group that has any. */
 export type RefusalGroup = {
   refusals: readonly Refusal[]
   message?: string
@@ -31,13 +32,16 @@ export type RefusalGroup = {
 }
 
 /**
- * Throws the first group that has refusals.
+ * Throws what all groups refuse.
  *
  * @throws AppError VALIDATION_FAILED with `fieldErrors` and `problems`; its cause is a CouponsRefused when codes do not apply
  */
 export function assertSellable(groups: readonly RefusalGroup[]): void {
   const first = groups.find(({ refusals }) => refusals.length > 0)
-  if (first !== undefined) throw cartRefused(first.refusals, first.message, first.wrongCodes)
+  if (first === undefined) return
+  const wrongCodes = groups.reduce((sum, group) => sum + (group.wrongCodes ?? 0), 0)
+  const refusals = groups.flatMap((group) => group.refusals)
+  throw cartRefused(refusals, first.message, wrongCodes)
 }
 
 /** Why the items and coupon codes of a cart cannot be bought by any buyer. */
@@ -51,8 +55,19 @@ export function cartRefusals({
   ]
 }
 
+/** Everything about a sale that prevents it at `now`. The total, and so its payment, is final only if nothing else is wrong. */
+export function allRefusals(
+  shop: Pick<ShopContext, 'cards' | 'config'>,
+  db: Db,
+  sale: Sale,
+  now: number
+): RefusalGroup[] {
+  const groups = saleRefusals(db, sale, now)
+  return groups.some(({ refusals }) => refusals.length > 0) ? groups : [paymentRefusals(shop, sale)]
+}
+
 /** Everything about the cart and its buyer that prevents a sale at `now`, except its payment. */
-export function saleRefusals(db: Db, sale: Sale, now: number): RefusalGroup[] {
+function saleRefusals(db: Db, sale: Sale, now: number): RefusalGroup[] {
   const { cart, strategy, userId } = sale
   const stock = stockRefusals(db, sale.holder, { lines: cart.lines, strategy })
   const itemRefusals = cart.itemRefusals.map((each) => withLeast(each, cart, stock))
@@ -68,9 +83,11 @@ export function saleRefusals(db: Db, sale: Sale, now: number): RefusalGroup[] {
       message: 'You already have this subscription.'
     },
     { refusals: stock.filter((each) => !hasNotEnough(each, cart)), message: 'Some items cannot be bought.' },
-    { refusals: usedCoupons(db, cart) },
-    { refusals: vatIdRefusals(sale.vatId) },
-    { refusals: shippingRefusals(db, sale.shipping, sale.shippingRequest, () => methodChoices(sale)) }
+    { refusals: customerRefusals(db, sale) },
+    { refusals: vatIdRefusals(sale.sent.customer?.vatId) },
+    { refusals: shippingRefusals(db, sale.shipping, sale.shippingRequest, () => methodChoices(sale)) },
+    { refusals: addressRefusals(db, sale), message: 'The address is not complete.' },
+    { refusals: emailRefusals(db, sale) }
   ]
 }
 
@@ -81,35 +98,29 @@ function addedLines(db: Db): AddedLines {
 }
 
 /** What prevents the payment of a cart that has no other refusals. */
-export function paymentRefusals(shop: Pick<ShopContext, 'cards' | 'config'>, sale: Sale): RefusalGroup {
-  const { cart, currency, strategy, userId, email, totals } = sale
+function paymentRefusals(shop: Pick<ShopContext, 'cards' | 'config'>, sale: Sale): RefusalGroup {
+  const { currency, strategy, totals } = sale
   // The shop's own page asks for the shipping first, so the total is not final.
   if (sale.shipping.needsMethod) return { refusals: [] }
   const { totalMinor } = totals
-  const limited = cart.codes.find(({ coupon }) => (coupon?.maxUsesPerCustomer ?? null) !== null)
-  if (totalMinor === 0) {
-    return { refusals: userId === null && limited !== undefined ? [loginNeeded(limited.path, 'couponCode')] : [] }
-  }
   if (shop.cards === null || offersChoice(shop, strategy)) return { refusals: [] }
-  // The gateway's page asks the buyer for an email; a payment token contains none.
-  if (takesToken(strategy) && email === null && limited !== undefined) {
-    const message = 'Is required for this coupon code.'
-    const problem = {
-      path: 'customer.email',
-      code: 'email_needed',
-      message: 'Enter an email to use this coupon code.'
-    } as const
-    return { refusals: [refusal(problem, { message })] }
-  }
   return { refusals: isTooSmallForCard(shop, { totalMinor, currency }) ? [belowMinimum({ currency }, 'items')] : [] }
 }
 
-/** The coupons that the customer has used as often as each customer may. */
-function usedCoupons(db: Db, { coupons }: EvaluatedCart): Refusal[] {
-  return coupons.flatMap((coupon) =>
-    hasReachedLimit(db, coupon) ? [couponRefusal(coupon.path, 'customer_limit')] : []
-  )
+/**
+ * The coupons with a limit for each customer that this one cannot use: the limit is reached, or the shop does not know who
+ * buys. What a guest with an email that is not proven learns is the same for every email.
+ */
+function customerRefusals(db: Db, { cart, isProven }: Sale): Refusal[] {
+  return cart.codes.flatMap(({ path, coupon, refusal: other }) => {
+    if (coupon === null || other !== null || !limitsCustomers(coupon)) return []
+    if (!isProven) return [refusal({ path, code: 'login_needed', message: proofNeeded })]
+    const use = cart.coupons.find(({ couponId }) => couponId === coupon.id)
+    return use !== undefined && hasReachedLimit(db, use) ? [couponRefusal(path, 'customer_limit')] : []
+  })
 }
+
+const proofNeeded = 'Log in to use this code, or prove that the email is yours with a code that we send to it.'
 
 /** Whether the items themselves already say that too little of the line is in stock. */
 function hasNotEnough({ problem }: Refusal, { cartLines, itemRefusals }: EvaluatedCart): boolean {
@@ -171,22 +182,6 @@ export function belowMinimum({ currency }: Pick<OrderRow, 'currency'>, path: str
   const minimumMinor = minimumChargeMinor(currency)
   const message = `The total must be at least ${formatMoney(minimumMinor, currency)} to pay by card.`
   return refusal({ path, code: 'below_minimum', message, minimum: toMajor(minimumMinor, currency) })
-}
-
-/**
- * Refuses an order of a guest that costs nothing because of a coupon with a limit per customer: no payment will check who
- * buys. The answer is the same for every email.
- *
- * @throws AppError VALIDATION_FAILED on `field`
- */
-export function assertKnownBuyer(db: Db, { id, userId }: Pick<OrderRow, 'id' | 'userId'>, field: string): void {
-  if (userId === null && hasCustomerLimit(db, id)) throw cartRefused([loginNeeded(field, field)])
-}
-
-/** The refusal `login_needed` of a guest's coupon with a limit per customer, with its field error on `field`. */
-export function loginNeeded(path: string, field: string): Refusal {
-  const message = 'Please log in to use this code: the order would cost nothing.'
-  return refusal({ path, code: 'login_needed', message }, { path: field })
 }
 
 /** Stripe accepts 20 recurring and 20 one-time lines in a Checkout Session with a subscription (docs.stripe.com/api/checkout/sessions/create). */

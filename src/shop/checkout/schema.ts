@@ -12,8 +12,10 @@ export const idempotencyKeys = sqliteTable(
     scope: notPersonal(text('scope').notNull()),
     key: notPersonal(text('key').notNull()),
     fingerprint: notPersonal(text('fingerprint').notNull()),
-    /** A hash of the body alone, which finds a guest's key from another address. Null in rows of older versions. */
-    bodyFingerprint: notPersonal(text('body_fingerprint')),
+    /** A hash of the body alone, which finds a guest's key from another address. */
+    bodyFingerprint: notPersonal(text('body_fingerprint').notNull()),
+    /** The buyer by the checkout cookie, who alone finds a guest's key from another address. */
+    buyer: notPersonal(text('buyer').notNull()),
     state: text('state', { enum: ['running', 'answered'] }).notNull(),
     /** The process and request that use the key, so that the key of a process that died is free again. */
     owner: notPersonal(text('owner').notNull()),

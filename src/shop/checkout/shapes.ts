@@ -4,7 +4,17 @@ import { download } from '../benefits/download-links.ts'
 import { productTypes } from '../catalog/product-types.ts'
 import { image } from '../catalog/public/shapes.ts'
 import { orderAddress } from '../orders/address.ts'
-import { cartProblem, lineProblem, methodChoice, order, refund, taxes, totals } from '../orders/shapes.ts'
+import {
+  cartProblem,
+  lineProblem,
+  methodChoice,
+  order,
+  refund,
+  refundProgress,
+  taxes,
+  totals
+} from '../orders/shapes.ts'
+import { recurring } from '../orders/shapes.ts'
 import { shipment } from '../shipments/find.ts'
 
 const invoiceUrl = z.string().nullable().meta({
@@ -12,7 +22,7 @@ const invoiceUrl = z.string().nullable().meta({
   example: 'https://shop.example/checkout/invoice/V1StGXR8Z5jdHi6BmyT0qW3nKfLxPzRc7uEoAaDbGhY'
 })
 
-const listedOrder = z.object({ ...order.shape, totals, invoiceUrl }).meta({ id: 'Order' })
+const listedOrder = z.object({ ...order.shape, totals, ...refundProgress, invoiceUrl }).meta({ id: 'Order' })
 
 export const orderToken = z.string().meta({
   description: 'Reads and cancels the order without a session: keep it secret.',
@@ -144,6 +154,11 @@ const quotedTax = z.object({
   lines: taxes
 })
 
+/** The answer of POST /store/prove-email. */
+export const emailProofData = z.object({
+  proven: z.boolean().meta({ description: 'False after a code was sent, true after the right code.' })
+})
+
 /** The answer of POST /store/quote (docs/contract.md 5.23). Amounts are in major units. */
 export const quoteData = z
   .object({
@@ -166,6 +181,9 @@ export const quoteData = z
     }),
     tax: quotedTax,
     total: amount.meta({ description: 'subtotal - discount + shipping, and tax that is not included.' }),
+    recurring: recurring.nullable().meta({
+      description: 'What each renewal will be charged; null when nothing renews. `from` is counted from now.'
+    }),
     payable: z.boolean().meta({ description: 'Whether a checkout with the same body would be accepted now.' }),
     problems: z.array(cartProblem)
   })

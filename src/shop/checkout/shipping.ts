@@ -23,6 +23,8 @@ import type { ProductType } from '../catalog/product-types.ts'
 import type { Address } from '../orders/address.ts'
 import { setting } from '../settings/settings.ts'
 import { validationFailed } from '../../errors.ts'
+import { renewingLines } from '../orders/renewal-order.ts'
+import type { RenewingLine } from '../orders/renewal-order.ts'
 import { itemsOf } from '../orders/find.ts'
 import { repriced, repriceOrder, setShipping, withShipping } from '../orders/reprice-order.ts'
 import type { OrderRow } from '../orders/find.ts'
@@ -51,7 +53,7 @@ export type ShippingChoice = {
  */
 export function shippingChoice(
   db: Db,
-  goods: readonly Goods[],
+  goods: readonly (Goods & RenewingLine)[],
   wanted: { country: string | undefined; methodId: string | undefined; currency: string; orCheapest?: boolean }
 ): ShippingChoice {
   const { country, methodId, currency, orCheapest = false } = wanted
@@ -60,7 +62,7 @@ export function shippingChoice(
     return { isRequired, hasMethods: false, needsMethod: false, methods: [], chosen: null }
   const isShippedTo = country !== undefined && shipToCountries(db).includes(country)
   const shipping = isShippedTo ? (methodsOfCountry(db, country) ?? []) : []
-  const methods = offeredFor([...shipping, ...pickupMethods(db)], goods, currency)
+  const methods = offeredFor([...shipping, ...pickupMethods(db)], { goods, renewing: renewingLines(goods), currency })
   const cheapest = orCheapest && methodId === undefined ? cheapestOf(methods) : null
   const chosen = methods.find(({ id }) => id === methodId) ?? cheapest
   return { isRequired, hasMethods: true, needsMethod: chosen === null, methods, chosen }
@@ -78,8 +80,8 @@ function cheapestOf(methods: readonly OfferedMethod[]): OfferedMethod | null {
 /** The chosen method as an order stores it. */
 export function toChosenShipping({ chosen }: Pick<ShippingChoice, 'chosen'>): ChosenShipping | null {
   if (chosen === null) return null
-  const { amountMinor, ...method } = chosen
-  return { method, amountMinor }
+  const { amountMinor, renewalMinor, ...method } = chosen
+  return { method, amountMinor, renewalMinor }
 }
 
 /** What a checkout says about where to ship and how. */

@@ -1,25 +1,27 @@
-import { and, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, lt, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { personalFields } from '../../platform/db/personal.ts'
-import { toIso } from '../../platform/iso-time.ts'
+import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import { toMajor } from '../../platform/money.ts'
 import { emailKey, compareKey } from '../../platform/text.ts'
 import { parseCursor, toCursor } from '../../platform/input-fields.ts'
 import { findUserByEmail, getUser } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
-import { couponsOf, getOrder, historyOf, ofPerson } from '../orders/find.ts'
-import { findOrderView } from '../orders/view.ts'
+import { variations } from '../catalog/schema.ts'
+import { productBySlug, productsBySku } from '../catalog/stored-product.ts'
+import { couponsOf, getOrder, historyOf, ofPerson, placedAsGuest } from '../orders/find.ts'
+import { getOrderView } from '../orders/view.ts'
 import type { OrderRow } from '../orders/find.ts'
-import { orders } from '../orders/schema.ts'
+import { orderItems, orders } from '../orders/schema.ts'
 import type { OrderStatus } from '../orders/states.ts'
 import { listRefunds } from '../orders/refund-lines.ts'
 import type { OrderView, RefundView } from '../orders/shapes.ts'
 import { listShipments } from '../shipments/find.ts'
 import type { ShipmentView } from '../shipments/find.ts'
-import { paymentStatusOf } from '../payments/attempts.ts'
+import { paidBy, paymentStatusOf } from '../payments/attempts.ts'
 
 /** What the operator sees of an order: its public form and what the buyer is not shown. Amounts in major units. */
 export type AdminOrder = OrderView & {
@@ -29,13 +31,19 @@ export type AdminOrder = OrderView & {
   coupons: { code: string; discount: number }[]
   /** The gateway's status of the payment; null while none has been tried. */
   paymentStatus: string | null
+  paidAt: string | null
+  /** How it was paid: at a gateway, or `by_hand` (a transfer or cash); null while it is unpaid, and if it cost nothing. */
+  paidBy: 'stripe' | 'sandbox' | 'by_hand' | null
 }
 /** Everything that is stored about an order and its buyer: for shipping, and for a privacy request. */
 export type OrderRecord = AdminOrder &
   Pick<OrderRow, 'contact' | 'billingAddress' | 'shippingAddress' | 'notes'> & {
     shipments: ShipmentView[]
     refunds: RefundView[]
+    /** What the order was in the shop that sold it; null for one of this shop, and after an erasure. */
+    imported: ImportedView | null
   }
+export type ImportedView = ReturnType<typeof toImported>
 export type HistoryEntry = { from: OrderStatus | null; to: OrderStatus; at: string; by: string; reason: string }
 
 /** @throws AppError NOT_FOUND */
@@ -68,10 +76,46 @@ export function isEmailOfOrder(db: Db, emailKey: string): boolean {
   return found !== undefined
 }
 
+/** A product, or one of its variations; several if they share a SKU. */
+export type Sold = readonly { productId: number; variationId: number | null }[]
+
+/**
+ * The products and variations that an operator names by a slug or a SKU, such as for a recall.
+ *
+ * @throws AppError NOT_FOUND
+ */
+export function findSold(db: Db, slugOrSku: string): Sold {
+  const product = productBySlug(db, slugOrSku)
+  if (product !== undefined) return [{ productId: product.id, variationId: null }]
+  const { id: variationId, productId, sku } = variations
+  const found = [
+    ...productsBySku(db, slugOrSku).map((row) => ({ productId: row.id, variationId: null })),
+    ...db.orm.select({ productId, variationId }).from(variations).where(eq(sku, slugOrSku)).all()
+  ]
+  if (found.length === 0) throw new AppError('NOT_FOUND', `No product has the slug or SKU ${slugOrSku}.`)
+  return found
+}
+
+/** Matches the orders with a line of these. */
+function contains(db: Db, sold: Sold): SQL {
+  const lines = sold.map(({ productId, variationId }) =>
+    and(eq(orderItems.productId, productId), variationId === null ? undefined : eq(orderItems.variationId, variationId))
+  )
+  return inArray(
+    orders.id,
+    db.orm
+      .select({ id: orderItems.orderId })
+      .from(orderItems)
+      .where(or(...lines))
+  )
+}
+
 export type OrderFilter = Buyer & {
   status?: OrderStatus | undefined
   /** A part of the buyer's email, name or company, or of the name in an address, in any case. */
   search?: string | undefined
+  /** With one of these in it, as `findSold` returns them. */
+  sold?: Sold | undefined
   /** When the order was placed; `to` is not included. */
   from?: number | undefined
   to?: number | undefined
@@ -82,7 +126,7 @@ export type OrderFilter = Buyer & {
 
 /** The newest orders of the shop that match. `nextCursor` is null on the last page. */
 export function listAllOrders(db: Db, filter: OrderFilter): { orders: AdminOrder[]; nextCursor: string | null } {
-  const { userId, emailKey, status, search, from, to, cursor, limit } = filter
+  const { userId, emailKey, status, search, sold, from, to, cursor, limit } = filter
   const after = cursor === undefined ? undefined : parseCursor(cursor)
   const ofBuyer = or(
     userId === undefined ? undefined : eq(orders.userId, userId),
@@ -94,6 +138,7 @@ export function listAllOrders(db: Db, filter: OrderFilter): { orders: AdminOrder
     ofBuyer,
     status === undefined ? undefined : eq(state, status),
     search === undefined ? undefined : sql`instr(${buyerText}, ${compareKey(search)}) > 0`,
+    sold === undefined ? undefined : contains(db, sold),
     from === undefined ? undefined : gte(orders.createdAt, from),
     to === undefined ? undefined : lt(orders.createdAt, to),
     after === undefined ? undefined : sql`(${orders.createdAt}, ${orders.id}) < (${after.order}, ${after.id})`
@@ -122,19 +167,25 @@ const buyerText = sql`compare_key(concat_ws(' | ', ${orders.email}, ${nameIn(ord
  * Every order of a person with everything that is stored about it, newest first: those of the account, and the guest
  * orders with its email. Only a verified email proves that the guest orders are the same person's.
  */
-export function listOrdersOfPerson(db: Db, user: Pick<UserRow, 'id' | 'emailKey' | 'emailVerifiedAt'>): OrderRecord[] {
-  const rows = db.orm
-    .select()
-    .from(orders)
-    .where(user.emailVerifiedAt === null ? eq(orders.userId, user.id) : ofPerson(user))
-    .orderBy(desc(orders.createdAt), desc(orders.id))
-    .all()
+export function listOrdersOfPerson(
+  db: Db,
+  { id, emailKey, emailVerifiedAt }: Pick<UserRow, 'id' | 'emailKey' | 'emailVerifiedAt'>
+): OrderRecord[] {
+  return recordsOf(db, emailVerifiedAt === null ? eq(orders.userId, id) : ofPerson({ id, emailKey }))
+}
+
+/** Every order that a guest placed with an email, as `listOrdersOfPerson`. The operator knows that it is theirs. */
+export function listOrdersOfGuest(db: Db, emailKey: string): OrderRecord[] {
+  return recordsOf(db, placedAsGuest(emailKey))
+}
+
+function recordsOf(db: Db, whose: SQL | undefined): OrderRecord[] {
+  const rows = db.orm.select().from(orders).where(whose).orderBy(desc(orders.createdAt), desc(orders.id)).all()
   return rows.map((row) => ({ ...personalFields(orders, row), ...toRecord(db, row) }))
 }
 
 function toAdminOrder(db: Db, order: OrderRow): AdminOrder {
-  const view = findOrderView(db, order.id)
-  if (view === undefined) throw new Error(`Order ${order.id} has a row and no view.`)
+  const view = getOrderView(db, order.id)
   const major = (minor: number): number => toMajor(minor, order.currency)
   return {
     ...view,
@@ -142,7 +193,9 @@ function toAdminOrder(db: Db, order: OrderRow): AdminOrder {
     discount: major(order.discountMinor),
     refunded: major(order.refundedMinor),
     coupons: couponsOf(db, order.id).map(({ code, discountMinor }) => ({ code, discount: major(discountMinor) })),
-    paymentStatus: paymentStatusOf(db, order.id)
+    paymentStatus: paymentStatusOf(db, order.id),
+    paidAt: toIsoOrNull(order.paidAt),
+    paidBy: paidBy(db, order)
   }
 }
 
@@ -151,7 +204,34 @@ export function toRecord(db: Db, order: OrderRow): OrderRecord {
   const { contact, billingAddress, shippingAddress, notes } = order
   const shipments = listShipments(db, order.id)
   const refunds = listRefunds(db, order)
-  return { ...toAdminOrder(db, order), contact, billingAddress, shippingAddress, notes, shipments, refunds }
+  return {
+    ...toAdminOrder(db, order),
+    contact,
+    billingAddress,
+    shippingAddress,
+    notes,
+    shipments,
+    refunds,
+    imported: toImported(order)
+  }
+}
+
+function toImported({ importedRecord, currency }: OrderRow) {
+  if (importedRecord === null) return null
+  const { number, status, payment, transactionId, discountMinor, fees, notes } = importedRecord
+  return {
+    number,
+    status,
+    payment,
+    transactionId,
+    discount: toMajor(discountMinor, currency),
+    fees: fees.map(({ name, totalMinor, taxMinor }) => ({
+      name,
+      total: toMajor(totalMinor, currency),
+      tax: toMajor(taxMinor, currency)
+    })),
+    notes: notes.map(({ at, text, toCustomer }) => ({ at: toIso(at), text, toCustomer }))
+  }
 }
 
 function toEntry({ from, to, at, by, reason }: ReturnType<typeof historyOf>[number]): HistoryEntry {

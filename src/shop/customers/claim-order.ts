@@ -8,8 +8,8 @@ import { findUserByEmail } from '../accounts/find.ts'
 import type { Caller, UserRow } from '../accounts/rows.ts'
 import { resetPasswordOf } from '../accounts/set-password.ts'
 import type { ShopContext } from '../context.ts'
-import { emailCounterKey, takePoints } from '../limits/points.ts'
-import { findClaimed } from '../orders/claim-link.ts'
+import { takeRecoveryPoints } from '../limits/points.ts'
+import { findClaimed } from '../orders/order-links.ts'
 import { getOrderByPublicToken } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { mailBuyer, waitsForAccount } from '../orders/order-mails.ts'
@@ -56,8 +56,9 @@ export async function claimOrder(
   const passwordHash = needsPassword(claim) ? await hashNewPassword(shop, owner, password) : null
   await writeWhenFree(shop.db, (tx) => {
     const current = findClaim({ db: tx, keys: shop.keys }, token, now)
-    // The order or its account changed while the password was hashed.
-    if (current?.account?.id !== claim.account?.id || current === undefined) throw tokenInvalid()
+    // The order or its account changed while the password was hashed, such as by a verification of its email.
+    if (current === undefined || current.account?.id !== claim.account?.id) throw tokenInvalid()
+    if (needsPassword(current) !== needsPassword(claim)) throw tokenInvalid()
     if (passwordHash !== null) confirmEmail(tx, accountWith(tx, current, passwordHash, now).id, now)
     else if (current.account !== undefined) claimGuestOrders(tx, current.account, now)
   })
@@ -70,7 +71,16 @@ function accountWith(tx: Tx, claim: Claim, passwordHash: string, now: number): U
   const said = { marketingOptIn: false, termsAcceptedAt: null, privacyAcceptedAt: null }
   return createUser(
     tx,
-    { email, displayName: nameOf(claim), firstName, lastName, passwordHash, verified: false, ...said },
+    {
+      email,
+      displayName: nameOf(claim),
+      firstName,
+      lastName,
+      passwordHash,
+      verified: false,
+      language: order.language ?? undefined,
+      ...said
+    },
     now
   )
 }
@@ -92,8 +102,7 @@ export async function sendClaimAgain(
 ): Promise<void> {
   const order = getOrderByPublicToken(shop.db, orderToken)
   if (order.email === null || !waitsForAccount(shop.db, order)) return
-  await takePoints(shop, 'RATE_LIMITED', { bucket: 'recovery_ip', key: addressKey })
-  await takePoints(shop, 'RATE_LIMITED', { bucket: 'recovery_email', key: emailCounterKey(emailKey(order.email)) })
+  await takeRecoveryPoints(shop, addressKey, emailKey(order.email))
   await writeWhenFree(shop.db, (tx) =>
     mailBuyer(tx, order, { template: 'claim_order', data: { orderId: order.id } }, now)
   )

@@ -9,7 +9,7 @@ import { isReserved, markVerified, queueLink } from '../accounts/email-tokens.ts
 import type { UserRow } from '../accounts/rows.ts'
 import { users } from '../accounts/schema.ts'
 import { storeFields } from '../accounts/update-profile.ts'
-import type { TypedAddress } from '../checkout/input.ts'
+import type { TypedAddress } from '../checkout/address-rules.ts'
 import type { ShopContext } from '../context.ts'
 import { claimGuestOrders } from './claim-guest-orders.ts'
 import { replaceEmail } from './confirm-email-change.ts'

@@ -9,6 +9,7 @@ import type { ShopContext } from '../context.ts'
 import { countAccountChange } from '../limits/points.ts'
 import { placedAsGuest } from '../orders/find.ts'
 import { orders } from '../orders/schema.ts'
+import { openBalanceOf } from '../referrals/ledger.ts'
 import { erasePerson } from './erase-person.ts'
 
 /**
@@ -47,11 +48,12 @@ export function findOpenOrder(db: Db, { id, emailKey }: Pick<UserRow, 'id' | 'em
  * another person's address and erase the guest orders with it.
  *
  * @throws AppError AUTH_RATE_LIMITED (account_change, login_account), AUTH_INVALID_CREDENTIALS; AUTH_EMAIL_NOT_VERIFIED;
- *   CONFLICT while an order of the account is open, and for an administrator; NOT_AUTHENTICATED when the account was deactivated in the meantime
+ *   CONFLICT while an order of the account is open, for an administrator, and for an affiliate with an open balance unless
+ *   `despiteBalance` is true (details.balance); NOT_AUTHENTICATED when the account was deactivated in the meantime
  */
 export async function deleteAccount(
   shop: ShopContext,
-  { password }: { password: string },
+  { password, despiteBalance }: { password: string; despiteBalance?: boolean | undefined },
   { identity }: { readonly identity: { readonly session: SessionRow; readonly user: UserRow } },
   now: number
 ): Promise<void> {
@@ -72,6 +74,13 @@ export async function deleteAccount(
       throw new AppError(
         'CONFLICT',
         `Order ${open.id} is not completed yet. Cancel it, wait until it is completed, or contact the shop.`
+      )
+    const balance = openBalanceOf(tx, user.id)
+    if (balance !== null && despiteBalance !== true)
+      throw new AppError(
+        'CONFLICT',
+        'Your affiliate account has an open balance. Ask the shop about it, or confirm that the account is deleted anyway.',
+        { balance }
       )
     erasePerson(tx, user.id, now)
   })

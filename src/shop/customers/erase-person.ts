@@ -1,6 +1,6 @@
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { eraseAccount } from '../accounts/deactivate.ts'
+import { eraseAccount, eraseMailsTo } from '../accounts/deactivate.ts'
 import { getUserById } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { anonymiseAffiliateOf } from '../affiliates/decide.ts'
@@ -9,6 +9,19 @@ import { anonymiseOrdersOf } from '../orders/buyer.ts'
 import { countGuestOrders } from '../orders/find.ts'
 import { forgetCustomersOf } from '../payments/gateway-customer.ts'
 import { forgetTracking } from '../shipments/find.ts'
+
+/**
+ * Erases a guest: their orders lose the buyer, and queued emails to the address are deleted, and sent ones no longer name it.
+ * Sums and history stay. A second call changes nothing.
+ */
+export function eraseGuest(db: Db, emailKey: string): void {
+  write(db, (tx) => {
+    const guest = { id: null, emailKey }
+    forgetTracking(tx, guest)
+    anonymiseOrdersOf(tx, guest)
+    eraseMailsTo(tx, emailKey)
+  })
+}
 
 /**
  * Erases a person (GDPR Art. 17) in one transaction: renewals end, the orders of the account and the guest orders with

@@ -4,7 +4,7 @@ import { toProfile } from '../accounts/view.ts'
 import { toOwnOrder } from '../checkout/buyer-order.ts'
 import type { OwnOrder } from '../checkout/shapes.ts'
 import { eventTypes, isEventType } from '../events/event-types.ts'
-import type { EventRow } from '../events/list-events.ts'
+import type { PublicEvent } from '../events/list-events.ts'
 import { findOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 
@@ -26,7 +26,7 @@ export type EventDetails = { order?: OwnOrder['order'] | null; customer?: EventC
  * The order and its buyer, or the owner of the account, that an event is about, as they are now. Empty for events about
  * neither.
  */
-export function eventDetails(shop: ShopContext, { type, payload }: EventRow, now: number): EventDetails {
+export function eventDetails(shop: ShopContext, { type, payload }: PublicEvent, now: number): EventDetails {
   const subject = isEventType(type) ? eventTypes[type].subject : null
   if (subject === 'customer') return { customer: accountOwner(shop, Number(payload['userId'])) }
   if (subject === null) return {}

@@ -6,11 +6,21 @@ import { findOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import type { OrderStatus } from '../orders/states.ts'
 
-export type ExportFilter = {
+/** Which date of an order an export goes by: when it was placed or paid, or the dates of its invoice and credit notes. */
+export const exportDates = ['placed', 'paid', 'document'] as const
+export type ExportDate = (typeof exportDates)[number]
+
+/**
+ * The orders of a time. An open side has no limit.
+ * - `placed`, `paid`: epoch milliseconds; `to` is not included
+ * - `document`: orders with an invoice or a credit note of these days (YYYY-MM-DD, both included)
+ */
+export type ExportPeriod =
+  | { by?: 'placed' | 'paid' | undefined; from?: number | undefined; to?: number | undefined }
+  | { by: 'document'; from?: string | undefined; to?: string | undefined }
+
+export type ExportFilter = ExportPeriod & {
   status?: OrderStatus | undefined
-  /** When the order was placed, in epoch milliseconds; `to` is not included. */
-  from?: number | undefined
-  to?: number | undefined
   /** The cursor of an earlier export, after which this one continues. */
   cursor?: string | undefined
   /** The most orders; all by default. */
@@ -24,13 +34,30 @@ export type OrderExport<T> = {
   nextCursor: () => string
 }
 
-type Values = { after: number; from: number; to: number; status: OrderStatus | null; limit: number }
+type Values = {
+  after: number
+  from: number | string
+  to: number | string
+  status: OrderStatus | null
+  limit: number
+}
+
+const matching = (within: string) =>
+  rawStatement<Values, number>(`
+  SELECT id FROM orders
+  WHERE id > @after AND (@status IS NULL OR status = @status) AND ${within} ORDER BY id LIMIT @limit`)
 
 // The + keeps SQLite from searching by time, and sorting all orders again for each part.
-const matching = rawStatement<Values, number>(`
-  SELECT id FROM orders
-  WHERE id > @after AND +created_at >= @from AND +created_at < @to AND (@status IS NULL OR status = @status)
-  ORDER BY id LIMIT @limit`)
+const matchingBy = {
+  placed: matching('+created_at >= @from AND +created_at < @to'),
+  paid: matching('+paid_at >= @from AND +paid_at < @to'),
+  document: matching('EXISTS (SELECT 1 FROM invoices WHERE order_id = orders.id AND date >= @from AND date <= @to)')
+}
+const always = {
+  placed: [0, Number.MAX_SAFE_INTEGER],
+  paid: [0, Number.MAX_SAFE_INTEGER],
+  document: ['', '~']
+} as const
 
 /**
  * The orders of an export, oldest first. Any number of orders needs the memory of a few hundred.
@@ -39,11 +66,12 @@ const matching = rawStatement<Values, number>(`
  * @throws AppError VALIDATION_FAILED for a cursor that is not one
  */
 export function exportOrders<T>(db: Db, filter: ExportFilter, view: (orders: OrderRow[]) => T[]): OrderExport<T> {
-  const { status = null, from = 0, to = Number.MAX_SAFE_INTEGER, cursor = '0', limit = Infinity } = filter
+  const { by = 'placed', status = null, cursor = '0', limit = Infinity } = filter
+  const { from = always[by][0], to = always[by][1] } = filter
   if (!/^\d{1,15}$/.test(cursor)) throw validationFailed({ cursor: ['Must be the nextCursor of an earlier export.'] })
   let after = Number(cursor)
   const next = (_last: number | undefined, most: number): number[] =>
-    matching(db).pluck().all({ after, from, to, status, limit: most })
+    matchingBy[by](db).pluck().all({ after, from, to, status, limit: most })
   const rows = inParts(
     db,
     next,

@@ -2,6 +2,7 @@ import { desc, eq, getTableColumns, or, sql } from 'drizzle-orm'
 import { toIso } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { personalFields } from '../../platform/db/personal.ts'
+import { emailKey } from '../../platform/text.ts'
 import { emailKeysOf, otherEmailsOf, sentTo } from '../accounts/messages.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { sessions, users } from '../accounts/schema.ts'
@@ -16,7 +17,7 @@ import { toInvoice } from '../invoices/text.ts'
 import { mails } from '../mail/schema.ts'
 import { customersOf } from '../payments/gateway-customer.ts'
 import { balanceOf } from '../referrals/ledger.ts'
-import { listOrdersOfPerson } from './admin-orders.ts'
+import { listOrdersOfGuest, listOrdersOfPerson } from './admin-orders.ts'
 
 /**
  * Everything that the shop stores about a person, as one JSON document (GDPR Art. 15 and 20). Secrets such as the
@@ -39,6 +40,25 @@ export function exportPerson(db: Db, user: UserRow, now: number) {
     benefits: benefitsAsJson(db, user.id, now),
     affiliate: affiliateOf(db, user.id)
   }
+}
+
+/** Everything that the shop stores about a guest, as one JSON document like that of an account. */
+export function exportGuest(db: Db, email: string, now: number) {
+  const key = emailKey(email)
+  const orders = listOrdersOfGuest(db, key)
+  const messages = db.orm.select().from(mails).where(sentTo(key)).orderBy(desc(mails.id)).all()
+  return {
+    exportedAt: toIso(now),
+    email,
+    messages: messages.map(toMessage),
+    orders,
+    invoices: orders.flatMap(({ id }) => documentsOf(db, id).map(toInvoice)),
+    includesGuestOrders: true
+  }
+}
+
+function toMessage({ template, state, createdAt }: typeof mails.$inferSelect) {
+  return { template, state, createdAt: toIso(createdAt) }
 }
 
 /** The account's own record. It also has the personal columns that neither the record nor the public user shows. */
@@ -69,9 +89,9 @@ function sessionsOf(db: Db, userId: number) {
  * The emails to the person. Of those to an earlier or a requested address, only the ones about the account or its orders,
  * because the address may have belonged to another person.
  */
-function messagesTo(db: Db, { id, emailKey }: UserRow, orderIds: ReadonlySet<unknown>) {
+function messagesTo(db: Db, { id, emailKey: key }: UserRow, orderIds: ReadonlySet<unknown>) {
   const { earlier, requested } = otherEmailsOf(db, id)
-  const toOwn = sentTo(emailKey)
+  const toOwn = sentTo(key)
   const rows = db.orm
     .select({ ...getTableColumns(mails), isOwn: sql<number>`${toOwn}` })
     .from(mails)
@@ -83,7 +103,7 @@ function messagesTo(db: Db, { id, emailKey }: UserRow, orderIds: ReadonlySet<unk
       if (orderId !== undefined) return orderIds.has(orderId)
       return isOwn === 1 || userId === id
     })
-    .map(({ template, state, createdAt }) => ({ template, state, createdAt: toIso(createdAt) }))
+    .map(toMessage)
 }
 
 function affiliateOf(db: Db, userId: number) {

@@ -8,15 +8,33 @@ import type { OrderItemRow, OrderRow } from '../orders/find.ts'
 
 type Line = Pick<
   OrderItemRow,
-  'orderId' | 'productId' | 'name' | 'sku' | 'quantity' | 'unitPriceMinor' | 'discountMinor' | 'totalMinor' | 'taxClass'
+  | 'orderId'
+  | 'productId'
+  | 'name'
+  | 'sku'
+  | 'quantity'
+  | 'unitPriceMinor'
+  | 'discountMinor'
+  | 'totalMinor'
+  | 'taxClass'
+  | 'taxRow'
 > & { slug: string }
+type Invoice = { orderId: number; number: string; date: string }
+type Rate = { orderId: number; rateMillionths: number }
 type Payment = { orderId: number; gateway: string; objectId: string | null; paymentIntentId: string | null }
-type Sold = { order: OrderRow; line: Line | undefined; lineNumber: number; payment: Payment | undefined }
+type Sold = {
+  order: OrderRow
+  line: Line | undefined
+  lineNumber: number
+  payment: Payment | undefined
+  invoice: Invoice | undefined
+  rate: Rate | undefined
+}
 
 const linesOf = rawStatement<[string], Line>(`
   SELECT i.order_id AS orderId, i.product_id AS productId, p.slug, i.name, i.sku, i.quantity,
     i.unit_price_minor AS unitPriceMinor, i.discount_minor AS discountMinor, i.total_minor AS totalMinor,
-    i.tax_class AS taxClass
+    i.tax_class AS taxClass, i.tax_row AS taxRow
   FROM order_items i JOIN products p ON p.id = i.product_id
   WHERE i.order_id IN (SELECT value FROM json_each(?)) ORDER BY i.order_id, i.id`)
 
@@ -24,6 +42,14 @@ const paymentsOf = rawStatement<[string], Payment>(`
   SELECT order_id AS orderId, gateway, object_id AS objectId, payment_intent_id AS paymentIntentId
   FROM payment_attempts
   WHERE order_id IN (SELECT value FROM json_each(?)) AND outcome = 'paid' ORDER BY order_id, id DESC`)
+
+const invoicesOf = rawStatement<[string], Invoice>(`
+  SELECT order_id AS orderId, number, date FROM invoices
+  WHERE order_id IN (SELECT value FROM json_each(?)) AND kind = 'invoice' ORDER BY order_id, id`)
+
+const ratesOf = rawStatement<[string], Rate>(`
+  SELECT order_id AS orderId, rate_millionths AS rateMillionths FROM order_taxes
+  WHERE order_id IN (SELECT value FROM json_each(?)) ORDER BY order_id, id`)
 
 const money = (minor: number, { currency }: OrderRow): string => toDecimalText(minor, currency)
 
@@ -39,6 +65,12 @@ const lineColumns: Record<string, (line: Line, order: OrderRow, number: number) 
   line_discount: ({ discountMinor }, order) => money(discountMinor, order),
   line_total: ({ totalMinor }, order) => money(totalMinor, order),
   tax_class: ({ taxClass }) => taxClass
+}
+
+/** What every row says of the newest invoice of its order. */
+const invoiceColumns: Record<string, (invoice: Invoice | undefined) => CsvCell> = {
+  invoice: (invoice) => invoice?.number ?? null,
+  invoice_date: (invoice) => invoice?.date ?? null
 }
 
 /** What every row says of its order. */
@@ -76,30 +108,43 @@ const sumColumns: Record<string, (order: OrderRow) => CsvCell> = {
 
 /** The head of the CSV export of orders. */
 export function ordersCsvHead(): string {
-  return toCsv([...Object.keys(orderColumns), ...Object.keys(lineColumns), ...Object.keys(sumColumns)], [])
+  const columns = [orderColumns, lineColumns, sumColumns, invoiceColumns]
+  return toCsv([...columns.flatMap((some) => Object.keys(some)), 'tax_percent'], [])
 }
 
 /**
  * Orders as CSV without the head: a row for each line item, and one for an order without any. Amounts are in major
- * units. Reads the lines and payments of all orders with two statements.
+ * units. Reads the lines, payments, invoices and rates of all orders with a statement each.
  */
 export function ordersCsv(db: Db, orders: readonly OrderRow[]): string {
   const ids = JSON.stringify(orders.map(({ id }) => id))
   const lines = Map.groupBy(linesOf(db).all(ids), ({ orderId }) => orderId)
   const payments = Map.groupBy(paymentsOf(db).all(ids), ({ orderId }) => orderId)
+  const invoices = Map.groupBy(invoicesOf(db).all(ids), ({ orderId }) => orderId)
+  const rates = Map.groupBy(ratesOf(db).all(ids), ({ orderId }) => orderId)
   const sold = orders.flatMap((order): Sold[] => {
     // A second payment that arrived later is to be refunded; the first one has the lowest id.
     const payment = payments.get(order.id)?.at(-1)
     const own: (Line | undefined)[] = lines.get(order.id) ?? [undefined]
-    return own.map((line, index) => ({ order, line, lineNumber: index + 1, payment }))
+    const invoice = invoices.get(order.id)?.at(-1)
+    return own.map((line, index) => ({
+      order,
+      line,
+      lineNumber: index + 1,
+      payment,
+      invoice,
+      rate: rates.get(order.id)?.[line?.taxRow ?? -1]
+    }))
   })
   return toCsvRows(sold.map(toRow))
 }
 
-function toRow({ order, line, lineNumber, payment }: Sold): CsvCell[] {
+function toRow({ order, line, lineNumber, payment, invoice, rate }: Sold): CsvCell[] {
   return [
     ...Object.values(orderColumns).map((cell) => cell(order, payment)),
     ...Object.values(lineColumns).map((cell) => (line === undefined ? null : cell(line, order, lineNumber))),
-    ...Object.values(sumColumns).map((cell) => (lineNumber === 1 ? cell(order) : null))
+    ...Object.values(sumColumns).map((cell) => (lineNumber === 1 ? cell(order) : null)),
+    ...Object.values(invoiceColumns).map((cell) => cell(invoice)),
+    line === undefined ? null : (rate?.rateMillionths ?? 0) / 10_000
   ]
 }

@@ -7,7 +7,7 @@ import { gatewaySubscriptions } from '../benefits/schema.ts'
 import { listBenefits } from '../benefits/list-benefits.ts'
 import { queueMail } from '../mail/queue.ts'
 import { anonymiseOrders } from '../orders/buyer.ts'
-import { ofPerson } from '../orders/find.ts'
+import { ofPerson, placedAsGuest } from '../orders/find.ts'
 import { guestWithData, orders } from '../orders/schema.ts'
 import { isReleasedStatus } from '../orders/states.ts'
 import { setting } from '../settings/settings.ts'
@@ -55,6 +55,22 @@ export function forgetGuests(tx: Tx, now: number, { after, limit }: Range): numb
     anonymiseOrders(tx, ids)
   }
   return next.length < limit ? null : (next.at(-1)?.createdAt ?? null)
+}
+
+/** The subscriptions of a guest's orders that the gateway still charges for. */
+export function renewalsOfGuest(db: Db, emailKey: string): { gatewayId: string; orderId: number }[] {
+  return db.orm
+    .select({ gatewayId: gatewaySubscriptions.gatewayId, orderId: gatewaySubscriptions.orderId })
+    .from(gatewaySubscriptions)
+    .innerJoin(orders, eq(orders.id, gatewaySubscriptions.orderId))
+    .where(
+      and(
+        placedAsGuest(emailKey),
+        isNull(gatewaySubscriptions.endedAt),
+        eq(gatewaySubscriptions.cancelAtPeriodEnd, false)
+      )
+    )
+    .all()
 }
 
 function renews(tx: Tx, orderId: number): boolean {

@@ -30,6 +30,16 @@ export async function takePoints(shop: Limits, code: LimitCode, { bucket, key }:
 }
 
 /**
+ * Takes the points of an email that anyone can ask for: of the client address, and of the mailbox.
+ *
+ * @throws AppError RATE_LIMITED (recovery_ip, recovery_email)
+ */
+export async function takeRecoveryPoints(shop: Limits, addressKey: string, emailKey: string): Promise<void> {
+  await takePoints(shop, 'RATE_LIMITED', { bucket: 'recovery_ip', key: addressKey })
+  await takePoints(shop, 'RATE_LIMITED', { bucket: 'recovery_email', key: emailCounterKey(emailKey) })
+}
+
+/**
  * Takes a point for a change that a person makes to their own account.
  *
  * @throws AppError with `code`, details.bucket (account_change) and Retry-After

@@ -11,6 +11,29 @@ export type Address = z.output<typeof orderAddress>
 export const orderContact = z.object({ firstName: part, lastName: part, phone: part, companyName: part })
 export type OrderContact = z.output<typeof orderContact>
 
+type Names = Partial<Record<'firstName' | 'lastName' | 'company' | 'companyName', string | undefined>>
+
+/** Whether an address or the contact of an order names who gets a parcel: a person or a company. */
+export function isNamed(...parties: readonly (Names | null)[]): boolean {
+  return parties.some((party) => [party?.firstName, party?.lastName, party?.company, party?.companyName].some(Boolean))
+}
+
+/** The names in an address, without the place. */
+export function namesOf(address: Address | null): Pick<Address, 'firstName' | 'lastName' | 'company'> {
+  const {
+    address1: _1,
+    address2: _2,
+    city: _3,
+    state: _4,
+    postcode: _5,
+    country: _6,
+    phone: _7,
+    email: _8,
+    ...names
+  } = address ?? {}
+  return names
+}
+
 type Shipped = {
   status: string
   shippingMethod: { pickup: boolean } | null

@@ -1,19 +1,16 @@
-import { and, eq, getTableColumns, inArray, like, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, inArray, isNotNull, like, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { sqlList } from '../../platform/db/columns.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { eraseRows } from '../../platform/db/personal.ts'
 import { rawStatement } from '../../platform/db/database.ts'
+import { keyedHash } from '../../platform/db/keyed-hash.ts'
 import { emailKey } from '../../platform/text.ts'
-import { findUserById } from '../accounts/find.ts'
-import type { UserRow } from '../accounts/rows.ts'
-import { isPlusAddressOf, isSelfReferral } from '../affiliates/credit.ts'
-import { getAffiliateById } from '../affiliates/find.ts'
-import { noteReferral, rejectReferral } from '../referrals/referrals.ts'
 import type { Address, OrderContact } from './address.ts'
-import { findAttribution, getOrder, placedAsGuest } from './find.ts'
-import type { OrderRow } from './find.ts'
+import { getOrder, placedAsGuest } from './find.ts'
+import type { OrderRow, Person } from './find.ts'
 import { orderCoupons, orders, guestWithData } from './schema.ts'
+import { checkReferral } from './review.ts'
 import { releasedStatuses } from './states.ts'
 
 /**
@@ -51,6 +48,11 @@ function setEmail(tx: Tx, orderId: number, email: string | null, now: number): O
     .get()
 }
 
+/** Stores which card pays an order, before it is paid: a card of the affiliate puts the referral in review. */
+export function recordCard(tx: Tx, orderId: number, cardFingerprint: string | null): void {
+  if (cardFingerprint !== null) tx.orm.update(orders).set({ cardFingerprint }).where(eq(orders.id, orderId)).run()
+}
+
 /** Stores what the buyer entered on the hosted page. */
 export function recordContact(
   tx: Tx,
@@ -65,17 +67,6 @@ export function recordContact(
     .run()
 }
 
-/** Rejects the referral of an order whose buyer is the affiliate, and notes one whose email is a plus address of theirs. */
-export function checkReferral(tx: Tx, { id, userId, email }: OrderRow, now: number): void {
-  const affiliateId = findAttribution(tx, id)?.affiliateId ?? null
-  if (affiliateId === null) return
-  const affiliate = getAffiliateById(tx, affiliateId)
-  const owner = findUserById(tx, affiliate.userId)
-  if (owner === undefined) return
-  if (isSelfReferral(affiliate, owner, { userId, emails: [email] })) rejectReferral(tx, id, 'self', now)
-  else if (isPlusAddressOf(owner, [email])) noteReferral(tx, id, 'plus_address', now)
-}
-
 const released = sqlList(releasedStatuses)
 
 // The condition is written as in the partial index. That is named, because SQLite would rather read all guest orders.
@@ -85,12 +76,12 @@ const unpaidGuests = rawStatement<{ before: number; limit: number }, { id: numbe
   ORDER BY created_at LIMIT @limit`)
 
 /**
- * Removes the personal data from the orders of an erased account, and from the guest orders with its email. The email
+ * Removes the personal data from the orders of an erased person, of the account and as a guest. The email
  * need not be verified: the removal reveals nothing, and without it, names and addresses would remain. Items and
  * amounts stay for accounting.
  */
-export function anonymiseOrdersOf(tx: Tx, { id, emailKey }: Pick<UserRow, 'id' | 'emailKey'>): void {
-  anonymise(tx, eq(orders.userId, id), `user:${id}`)
+export function anonymiseOrdersOf(tx: Tx, { id, emailKey }: Person): void {
+  if (id !== null) anonymise(tx, eq(orders.userId, id), `user:${id}`)
   anonymise(tx, placedAsGuest(emailKey), null)
 }
 
@@ -113,6 +104,7 @@ export function anonymiseOrders(tx: Tx, ids: readonly number[]): void {
 
 /** @param customerKey the customer whose coupon uses these orders count from now on; null for an unknown customer */
 function anonymise(tx: Tx, whose: SQL | undefined, customerKey: string | null): void {
+  rememberCouponUses(tx, whose)
   const ids = tx.orm.select({ id: orders.id }).from(orders).where(whose)
   tx.orm
     .update(orderCoupons)
@@ -120,4 +112,20 @@ function anonymise(tx: Tx, whose: SQL | undefined, customerKey: string | null): 
     .where(and(like(orderCoupons.customerKey, 'email:%'), inArray(orderCoupons.orderId, ids)))
     .run()
   eraseRows(tx, orders, whose)
+}
+
+/** A coupon that each customer may use once must not be free again after an erasure. */
+function rememberCouponUses(tx: Tx, whose: SQL | undefined): void {
+  const uses = tx.orm
+    .select({ id: orderCoupons.id, emailKey: orders.emailKey })
+    .from(orderCoupons)
+    .innerJoin(orders, eq(orders.id, orderCoupons.orderId))
+    .where(and(whose ?? sql`FALSE`, isNotNull(orders.emailKey)))
+    .all()
+  for (const { id, emailKey } of uses)
+    tx.orm
+      .update(orderCoupons)
+      .set({ mailboxHash: keyedHash(tx, 'mailbox', emailKey ?? '') })
+      .where(eq(orderCoupons.id, id))
+      .run()
 }

@@ -1,9 +1,11 @@
 import { and, asc, eq, isNotNull, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
+import { keyedHash } from '../../platform/db/keyed-hash.ts'
 import { emailKey } from '../../platform/text.ts'
 import { findUserById } from '../accounts/find.ts'
 import { takeUse } from '../catalog/coupons.ts'
+import type { CouponRow } from '../catalog/rows.ts'
 import { coupons } from '../catalog/schema.ts'
 import { orderCoupons, orders } from './schema.ts'
 
@@ -32,20 +34,33 @@ export function takeCouponUse(tx: Tx, use: CouponUse): 'taken' | 'used_up' | 'cu
   return takeUse(tx, use.couponId) ? 'taken' : 'used_up'
 }
 
+/** Whether a coupon has a limit for each customer, so that it applies only to a customer whom the shop knows. */
+export function limitsCustomers({ maxUsesPerCustomer }: Pick<CouponRow, 'maxUsesPerCustomer'>): boolean {
+  return maxUsesPerCustomer !== null
+}
+
 /**
- * Whether an account has used a coupon as often as each customer may.
+ * Whether a customer has used a coupon as often as each customer may. An account's own orders count, and those of its
+ * email if that is verified.
  *
- * Only an account's own uses count here, and what was paid with its email if that is verified. The email that a guest
- * enters may be another person's: a refusal would tell whether that person has bought. A payment checks it
- * (`couponsOverLimit`).
+ * An email that a guest enters may be another person's: a refusal would tell whether that person has bought. The callers
+ * ask for a guest only after the guest has proven the email.
  */
 export function hasReachedLimit(db: Db, { couponId, customerKey }: CouponUse): boolean {
-  if (customerKey?.startsWith('user:') !== true) return false
   const limit = customerLimit(db).get({ couponId })?.limit ?? null
-  if (limit === null) return false
-  const user = findUserById(db, Number(customerKey.slice('user:'.length)))
-  const byEmail = user === undefined || user.emailVerifiedAt === null ? [] : paidUses(db, couponId, user.emailKey)
+  if (limit === null || customerKey === null) return false
+  const mailbox = mailboxOf(db, customerKey)
+  const byEmail =
+    mailbox === null ? [] : [...usesOf(db, couponId, `email:${mailbox}`), ...paidUses(db, couponId, mailbox)]
   return new Set([...usesOf(db, couponId, customerKey), ...byEmail]).size >= limit
+}
+
+/** The email key that belongs to a customer. */
+function mailboxOf(db: Db, customerKey: string): string | null {
+  const [kind, ...rest] = customerKey.split(':')
+  if (kind === 'email') return rest.join(':')
+  const user = findUserById(db, Number(rest.join(':')))
+  return user === undefined || user.emailVerifiedAt === null ? null : user.emailKey
 }
 
 /** Whether an order has a coupon that each customer may use a limited number of times. */
@@ -89,9 +104,14 @@ function usesOf(db: Db, couponId: number, customerKey: string): number[] {
     .map(({ orderId }) => orderId)
 }
 
-/** The paid orders with an email that count as a use of a coupon. */
+/** The paid orders with an email that count as a use of a coupon, also those that have lost their buyer since. */
 function paidUses(db: Db, couponId: number, emailKey: string): number[] {
-  return (
+  const ofMailbox = [
+    eq(orders.emailKey, emailKey),
+    // The partial index needs its condition.
+    and(isNotNull(orderCoupons.mailboxHash), eq(orderCoupons.mailboxHash, keyedHash(db, 'mailbox', emailKey)))
+  ]
+  return ofMailbox.flatMap((condition) =>
     db.orm
       .select({ orderId: orders.id })
       .from(orders)
@@ -99,7 +119,7 @@ function paidUses(db: Db, couponId: number, emailKey: string): number[] {
       // The plus keeps SQLite from reading all uses of the coupon.
       .where(
         and(
-          eq(orders.emailKey, emailKey),
+          condition,
           isNotNull(orders.paidAt),
           sql`+${orderCoupons.couponId} = ${couponId}`,
           eq(orderCoupons.counted, 1)

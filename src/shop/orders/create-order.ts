@@ -14,6 +14,7 @@ import type { Refusal } from './problems.ts'
 import { orderAttributions, orderCoupons, orderItems, orders } from './schema.ts'
 import type { ChosenMethod } from '../shipping/input.ts'
 import { computeTotals, insertTaxes, netGoodsMinor, toColumns } from './totals.ts'
+import { checkReferral } from './review.ts'
 import { recordMove } from './transition.ts'
 
 /**
@@ -29,6 +30,7 @@ export type NewOrder = Pick<
   | 'shippingAddress'
   | 'vatId'
   | 'notes'
+  | 'language'
   | 'returnUrl'
   | 'cancelUrl'
   | 'strategy'
@@ -48,11 +50,14 @@ export type NewOrder = Pick<
 /** `path` is the line's path in the request (`items.0`), for the error when it is out of stock. */
 export type NewLine = Omit<OrderItemRow, 'id' | 'orderId' | 'stockTaken' | 'taxRow'> & { path: string }
 
-/** How an order is shipped, and what that costs; a buyer with reverse charge pays it without the tax. */
-export type ChosenShipping = { method: ChosenMethod; amountMinor: number }
+/**
+ * How an order is shipped, and what that costs; a buyer with reverse charge pays it without the tax. `renewalMinor` is what
+ * shipping the goods that renew costs alone; null when none of them is shipped.
+ */
+export type ChosenShipping = { method: ChosenMethod; amountMinor: number; renewalMinor: number | null }
 
 /** `path` is the coupon's path in the request (`couponCode`, `couponCodes.1`). */
-export type NewCoupon = Omit<OrderCouponRow, 'id' | 'orderId' | 'counted'> & { path: string }
+export type NewCoupon = Omit<OrderCouponRow, 'id' | 'orderId' | 'counted' | 'mailboxHash'> & { path: string }
 
 /**
  * The attribution and marketing values of an order, and their reasons (docs/contract.md 5.9). `utmContent` is replaced by
@@ -60,10 +65,12 @@ export type NewCoupon = Omit<OrderCouponRow, 'id' | 'orderId' | 'counted'> & { p
  */
 export type NewAttribution = Omit<
   OrderAttributionRow,
-  'orderId' | 'affiliateId' | 'visitId' | 'affiliateRef' | 'affiliateCampaign'
+  'orderId' | 'affiliateId' | 'visitId' | 'affiliateRef' | 'affiliateCampaign' | 'creditedBy'
 > & {
+  /** Null by default: a link. */
+  creditedBy?: OrderAttributionRow['creditedBy']
   /** The credited affiliate; null unless `refOutcome` is `credited`. */
-  credit: { affiliate: typeof affiliates.$inferSelect; campaign: string | null; note?: 'plus_address' } | null
+  credit: { affiliate: typeof affiliates.$inferSelect; campaign: string | null } | null
 }
 
 /**
@@ -86,6 +93,7 @@ export function insertOrder(tx: Tx, sale: NewOrder, now: number): OrderRow {
       emailKey: sale.email === null ? null : emailKey(sale.email),
       status: 'pending',
       shippingMethod: shipping?.method ?? null,
+      renewalShippingMinor: shipping?.renewalMinor ?? null,
       publicToken: randomToken(),
       holdEndsAt: now + holdMinutes * 60_000,
       createdAt: now,
@@ -147,7 +155,7 @@ function stampAttribution(tx: Tx, order: OrderRow, { credit, ...values }: NewAtt
       .run()
     return
   }
-  const { affiliate, campaign, note = null } = credit
+  const { affiliate, campaign } = credit
   const visitId = recordVisit(tx, { affiliateId: affiliate.id, orderId, campaign }, now)
   tx.orm
     .insert(orderAttributions)
@@ -161,5 +169,6 @@ function stampAttribution(tx: Tx, order: OrderRow, { credit, ...values }: NewAtt
       utmContent: `visit:${visitId}`
     })
     .run()
-  createReferral(tx, { affiliate, orderId, visitId, baseMinor: netGoodsMinor(order), currency, note }, now)
+  createReferral(tx, { affiliate, orderId, visitId, baseMinor: netGoodsMinor(order), currency }, now)
+  checkReferral(tx, order, now)
 }

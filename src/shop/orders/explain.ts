@@ -1,5 +1,5 @@
 import { commissionEntries, referrals } from '../referrals/schema.ts'
-import type { ReferralStatus } from '../referrals/states.ts'
+import type { ReferralStatus, ReviewReason } from '../referrals/states.ts'
 import { asc, eq } from 'drizzle-orm'
 import { toIso } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
@@ -59,6 +59,9 @@ function explainAttribution(db: Db, attribution: OrderAttributionRow | null): St
   const affiliate = affiliateId === null ? 'no affiliate' : describeAffiliate(db, affiliateId)
   return [
     { rule: 'ref', input: refSent === null ? 'none' : `ref=${refSent}`, outcome: refOutcomes[refOutcome] },
+    ...(attribution.creditedBy === 'operator'
+      ? [{ rule: 'by hand', input: 'an operator', outcome: 'credited the affiliate after the order was placed' }]
+      : []),
     { rule: 'source type', input: `${affiliate}; ${describeUtm(marketing)}`, outcome: sourceTypes[sourceType] },
     { rule: 'order attribution', input: sourceType, outcome: describeUtm(ofOrder) },
     {
@@ -91,7 +94,7 @@ function explainReferral(db: Db, order: OrderRow, attribution: OrderAttributionR
       outcome: `${money(referral.amountMinor)} now`
     },
     { rule: 'status', ...whyStatus(db, order, referral) },
-    ...(referral.note === null ? [] : [{ rule: 'buyer', ...notes[referral.note] }]),
+    ...(referral.review ?? []).map((reason) => ({ rule: 'review', ...reviews[reason] })),
     ...entries.map((entry) => ({
       rule: 'ledger',
       input: `${entry.kind}, ${toIso(entry.at)}, ${entry.reason}`,
@@ -119,11 +122,24 @@ function describeBase(order: OrderRow): string {
   return beside.length === 0 ? base : `the goods, ${base}, without ${beside.join(' and ')}`
 }
 
-const notes: Readonly<Record<NonNullable<ReferralRow['note']>, Omit<Step, 'rule'>>> = {
+const reviews: Readonly<Record<ReviewReason, Omit<Step, 'rule'>>> = {
   plus_address: {
     input: "the buyer's email is a plus address of the affiliate's",
     outcome: 'probably the same person: an operator decides'
-  }
+  },
+  former_mailbox: {
+    input: "the buyer's email was the affiliate's before",
+    outcome: 'probably the same person: an operator decides'
+  },
+  same_person: {
+    input: "two of name, street and phone are the affiliate's",
+    outcome: 'probably the same person: an operator decides'
+  },
+  same_card: {
+    input: 'the affiliate paid an own order with the same card',
+    outcome: 'probably the same person: an operator decides'
+  },
+  no_email: { input: 'the order has no email', outcome: 'the buyer is unknown: an operator decides' }
 }
 
 function whyNoReferral(order: OrderRow, attribution: OrderAttributionRow | null): Omit<Step, 'rule'> {

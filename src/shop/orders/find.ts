@@ -1,9 +1,8 @@
-import { and, asc, count, desc, eq, gt, gte, isNotNull, isNull, lt, notInArray, or, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, gte, isNotNull, isNull, notInArray, or, sql } from 'drizzle-orm'
 import type { Placeholder, SQL } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
-import type { UserRow } from '../accounts/rows.ts'
 import { orderAttributions, orderCoupons, orderHistory, orderItems, orders } from './schema.ts'
 import { releasedStatuses } from './states.ts'
 
@@ -84,6 +83,11 @@ export function lastMoveOf(db: Db, orderId: number): OrderHistoryRow | undefined
   return historyOf(db, orderId).findLast(({ from, to }) => from !== to)
 }
 
+/** Whether an order was given up unpaid because its buyer went on with a newer one. */
+export function wasReplaced(db: Db, { id, status, paidAt }: Pick<OrderRow, 'id' | 'status' | 'paidAt'>): boolean {
+  return status === 'cancelled' && paidAt === null && lastMoveOf(db, id)?.by === 'checkout'
+}
+
 /** Whether the shop has any order. */
 export function hasOrders(db: Db): boolean {
   return db.orm.select({ id: orders.id }).from(orders).limit(1).get() !== undefined
@@ -101,9 +105,12 @@ export function placedAsGuest(emailKey: string | Placeholder): SQL | undefined {
   return and(eq(orders.emailKey, emailKey), isNull(orders.userId))
 }
 
-/** Matches the orders of an account and the guest orders with its email. */
-export function ofPerson({ id, emailKey }: Pick<UserRow, 'id' | 'emailKey'>): SQL | undefined {
-  return or(eq(orders.userId, id), placedAsGuest(emailKey))
+/** A person by their email; `id` is their account, null for a guest who has none. */
+export type Person = { id: number | null; emailKey: string }
+
+/** Matches the orders of an account, if there is one, and the guest orders with the email. */
+export function ofPerson({ id, emailKey }: Person): SQL | undefined {
+  return or(id === null ? undefined : eq(orders.userId, id), placedAsGuest(emailKey))
 }
 
 /** The number of guest orders with an email. */
@@ -118,22 +125,4 @@ export function hasOrderSince(db: Db, { id, emailKey }: EmailOf, since: number):
   if (emailKey === null) return false
   const later = and(eq(orders.emailKey, emailKey), gt(orders.id, id), gte(orders.createdAt, since))
   return db.orm.select({ id: orders.id }).from(orders).where(later).limit(1).get() !== undefined
-}
-
-/** How many orders with the same email were placed within `withinMs` before this one; counts to `limit` at most. */
-export function countOrdersBefore(
-  db: Db,
-  { id, emailKey, createdAt }: EmailOf & Pick<OrderRow, 'createdAt'>,
-  withinMs: number,
-  limit: number
-): number {
-  if (emailKey === null) return 0
-  return db.orm
-    .select({ createdAt: orders.createdAt })
-    .from(orders)
-    .where(and(eq(orders.emailKey, emailKey), lt(orders.id, id)))
-    .orderBy(desc(orders.id))
-    .limit(limit)
-    .all()
-    .filter((order) => order.createdAt > createdAt - withinMs).length
 }

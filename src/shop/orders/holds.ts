@@ -224,6 +224,45 @@ const heldAt = statement((orm) =>
     .prepare()
 )
 
+const freeAt = statement((orm) =>
+  orm
+    .select({ count: count() })
+    .from(orderHolders)
+    .innerJoin(orders, eq(orders.id, orderHolders.orderId))
+    .where(
+      and(
+        eq(orderHolders.addressKey, sql.placeholder('addressKey')),
+        eq(orderHolders.isGuest, true),
+        sql`+${orders.totalMinor} = 0`,
+        gt(orders.paidAt, sql.placeholder('since'))
+      )
+    )
+    .prepare()
+)
+
+const heldBy = statement((orm) =>
+  orm
+    .select({ id: orders.id })
+    .from(orderHolders)
+    .innerJoin(orders, eq(orders.id, orderHolders.orderId))
+    .where(and(eq(orderHolders.buyer, sql.placeholder('buyer')), isHeld))
+    .limit(1)
+    .prepare()
+)
+
+const holderOf = statement((orm) =>
+  orm
+    .select({ buyer: orderHolders.buyer })
+    .from(orderHolders)
+    .where(eq(orderHolders.orderId, sql.placeholder('orderId')))
+    .prepare()
+)
+
+/** The buyer who placed an order (`Holder`), until some time after it was paid or released. */
+export function findHolder(db: Db, orderId: number): string | undefined {
+  return holderOf(db).get({ orderId })?.buyer
+}
+
 /** A buyer's pending orders, the oldest first. */
 export function pendingOrdersOf(db: Db, buyer: string): number[] {
   return pendingOf(db)
@@ -231,9 +270,19 @@ export function pendingOrdersOf(db: Db, buyer: string): number[] {
     .map(({ id }) => id)
 }
 
+/** Whether a buyer has an unpaid order. */
+export function holdsAnOrder(db: Db, buyer: string): boolean {
+  return heldBy(db).get({ buyer }) !== undefined
+}
+
 /** How many unpaid orders hold something for one address. */
 export function countHeldAt(db: Db, addressKey: string): number {
   return heldAt(db).get({ addressKey })?.count ?? 0
+}
+
+/** How many orders that cost nothing the guests of one address have completed since a time (epoch ms). */
+export function countFreeAt(db: Db, addressKey: string, since: number): number {
+  return freeAt(db).get({ addressKey, since })?.count ?? 0
 }
 
 /** How many units of a stock the unpaid orders of one address's guests hold. */

@@ -1,27 +1,32 @@
+import { textsIn } from '../../platform/texts/languages.ts'
+import type { Language } from '../../platform/texts/languages.ts'
 import { asc, eq, gt, inArray, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { write, rawStatement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { postalLines, destinationOf, shipToOf } from '../../platform/postal/address.ts'
-import { issueCreditNote, issueInvoice } from '../invoices/issue.ts'
+import { issueCreditNote, issueInvoice, replaceInvoice } from '../invoices/issue.ts'
 import type { Returned, Sale } from '../invoices/issue.ts'
 import type { InvoiceBuyer } from '../invoices/document.ts'
 import { setting } from '../settings/settings.ts'
 import type { TaxRate } from '../tax/terms.ts'
 import { getOrder, itemsOf } from './find.ts'
 import { taxesOfOrder, termsOfOrder, discountsOf } from './totals.ts'
-import type { OrderRow } from './find.ts'
+import type { OrderRow, Person } from './find.ts'
+import { linesOfRefund, refundsOfOrder } from './refund-lines.ts'
 import type { RefundLineRow } from './refund-lines.ts'
 import { invoices } from '../invoices/schema.ts'
 import { orders } from './schema.ts'
-import { documentsOf } from '../invoices/find.ts'
+import { documentsOf, findInvoice } from '../invoices/find.ts'
 import type { InvoiceRow } from '../invoices/find.ts'
 
 /**
- * Issues the invoice of an order when its payment is recorded, also of an order that costs nothing. If the order was
- * refunded before it had an invoice, its credit note follows.
+ * Issues the invoice of an order when its payment is recorded. An order that costs nothing has none: nothing was sold for
+ * money, and anyone could use up the shop's numbers. If the order was refunded before it had an invoice, its credit note
+ * follows.
  */
 export function invoiceOrder(tx: Tx, order: OrderRow, now: number): void {
+  if (order.totalMinor === 0) return
   issueInvoice(tx, saleOf(tx, order, now), now)
   creditOrder(tx, order, now)
 }
@@ -30,13 +35,20 @@ export function invoiceOrder(tx: Tx, order: OrderRow, now: number): void {
  * Issues the invoice of an order that was paid before the shop had invoices, and its credit note if it was refunded.
  * The numbers are in the order of issue. An order that has its invoice does not change.
  *
- * @throws AppError NOT_FOUND; CONFLICT for an order that was never paid
+ * @throws AppError NOT_FOUND; CONFLICT for an order that was never paid, cost nothing, or was sold by another shop
  */
 export function issueMissingInvoice(db: Db, orderId: number, now: number): void {
   write(db, (tx) => {
     const order = getOrder(tx, orderId)
     if (order.paidAt === null)
       throw new AppError('CONFLICT', `Order ${orderId} has no invoice, because it has not been paid.`)
+    if (order.totalMinor === 0)
+      throw new AppError('CONFLICT', `Order ${orderId} has no invoice, because it cost nothing.`)
+    if (order.imported)
+      throw new AppError(
+        'CONFLICT',
+        `Order ${orderId} has no invoice here: it was sold by another shop, which issued it.`
+      )
     invoiceOrder(tx, order, now)
   })
 }
@@ -51,7 +63,22 @@ export function creditOrder(tx: Tx, order: OrderRow, now: number, lines: readonl
   if (refundedMinor > 0) issueCreditNote(tx, id, refundedMinor, now, returnedOf(tx, order, lines))
 }
 
-/** What a refund gives back, as its credit note says it. */
+/**
+ * Corrects the invoice of an order that has changed since, such as its address or its lines: a credit note cancels it, and
+ * an invoice of the order as it is now replaces it, by the seller's settings of the moment. What was refunded is credited
+ * again, to the new invoice. An erased buyer stays as the invoice names them.
+ *
+ * @param order as it is stored now
+ * @returns the new invoice; undefined for an order that has none to correct, or that costs nothing any more
+ */
+export function correctInvoice(tx: Tx, order: OrderRow, now: number): InvoiceRow | undefined {
+  const lines = refundsOfOrder(tx, order.id).flatMap(({ id, state }) => (state === 'done' ? linesOfRefund(tx, id) : []))
+  const sale = order.totalMinor === 0 ? null : saleOf(tx, order, now)
+  const isReplaced = replaceInvoice(tx, order.id, { sale, returned: returnedOf(tx, order, lines) }, now)
+  return isReplaced && sale !== null ? findInvoice(tx, order.id) : undefined
+}
+
+/** What refunds give back, as their credit note says it. */
 function returnedOf(db: Db, order: OrderRow, lines: readonly RefundLineRow[]): Returned | null {
   if (lines.length === 0) return null
   const items = itemsOf(db, order.id)
@@ -80,6 +107,7 @@ function returnedOf(db: Db, order: OrderRow, lines: readonly RefundLineRow[]): R
 
 /** What the invoice of an order says. */
 function saleOf(db: Db, order: OrderRow, now: number): Sale {
+  const language = order.language ?? setting(db, 'storefront.language')
   const { id, currency, createdAt, paidAt, shippingMethod, shippingMinor } = order
   const isPickedUp = shippingMethod?.pickup === true
   const items = itemsOf(db, id)
@@ -89,15 +117,16 @@ function saleOf(db: Db, order: OrderRow, now: number): Sale {
     orderId: id,
     orderedAt: createdAt,
     paidAt: paidAt ?? now,
+    language,
     currency,
     country: (isPickedUp ? undefined : destinationOf(order)?.country) ?? setting(db, 'shop.country'),
-    buyer: buyerOf(order),
+    buyer: buyerOf(order, textsIn(language).textLanguage),
     lines: items.map((item) => {
       const { name, sku, quantity, unitPriceMinor } = item
       const amountMinor = unitPriceMinor * quantity
       return { name, sku, quantity, unitPriceMinor, amountMinor, ...chargedRate(taxes, rateOf(item)) }
     }),
-    discounts: discountsOf(db, order),
+    discounts: discountsOf(db, order, textsIn(language)),
     shipping:
       shippingMethod === null ? null : { name: shippingMethod.name, pickup: isPickedUp, amountMinor: shippingMinor },
     subtotalMinor: order.subtotalMinor,
@@ -123,14 +152,14 @@ function chargedRate(taxes: readonly TaxRate[], rate: TaxRate | null): { rateMil
 }
 
 /** The billing address, or the shipping address if that names no place, with the name and company given elsewhere. */
-function buyerOf(order: OrderRow): InvoiceBuyer {
+function buyerOf(order: OrderRow, language: Language): InvoiceBuyer {
   const { billingAddress, contact, vatId } = order
   const { firstName, lastName, companyName: company } = contact
   const known = Object.entries({ firstName, lastName, company }).filter(([, value]) => value !== undefined)
   const { address1, city, postcode } = billingAddress ?? {}
   const isPlace = [address1, city, postcode].some((part) => part !== undefined)
   const shipped = isPlace ? null : (shipToOf(order) ?? order.shippingAddress)
-  const lines = postalLines({ ...Object.fromEntries(known), ...billingAddress, ...shipped })
+  const lines = postalLines({ ...Object.fromEntries(known), ...billingAddress, ...shipped }, language)
   // A line break would let the buyer write lines of their own.
   return { lines: lines.map((line) => line.replaceAll(/\s+/g, ' ')), vatId }
 }
@@ -161,11 +190,11 @@ export function forgetBuyers(
   return old.length === limit ? (old.at(-1)?.id ?? null) : null
 }
 
-const ordersOf = rawStatement<{ userId: number; emailKey: string }, { id: number }>(`
+const ordersOf = rawStatement<{ userId: number | null; emailKey: string }, { id: number }>(`
   SELECT id FROM orders WHERE user_id = @userId OR (user_id IS NULL AND email_key = @emailKey) ORDER BY +id`)
 
-/** The invoices and credit notes of an account's orders and of the guest orders with its email. */
-export function documentsOfPerson(db: Db, { id: userId, emailKey }: { id: number; emailKey: string }): InvoiceRow[] {
+/** The invoices and credit notes of a person's orders, of the account and as a guest. */
+export function documentsOfPerson(db: Db, { id: userId, emailKey }: Person): InvoiceRow[] {
   return ordersOf(db)
     .all({ userId, emailKey })
     .flatMap(({ id }) => documentsOf(db, id))

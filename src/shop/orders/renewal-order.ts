@@ -1,21 +1,95 @@
+import type { Totals } from './totals.ts'
+import type { RecurringView } from './shapes.ts'
+import type { SaleTerms } from '../tax/terms.ts'
+import type { GrantSpec } from '../catalog/grants.ts'
+import { renewalInterval } from '../benefits/kinds.ts'
+import { toMajor } from '../../platform/money.ts'
+import { toIso } from '../../platform/iso-time.ts'
 import { validationFailed } from '../../errors.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
 import { isCreditable } from '../affiliates/credit.ts'
-import { renewalInterval } from '../benefits/kinds.ts'
 import { needsShipping } from '../catalog/product-types.ts'
 import { emit } from '../webhooks/emit.ts'
 import { createReferral, finalRefusalOf, rejectReferral } from '../referrals/referrals.ts'
 import { isModuleOn, setting } from '../settings/settings.ts'
 import { taxInPaid } from '../tax/terms.ts'
-import type { OrderTax } from '../tax/terms.ts'
-import { checkReferral } from './buyer.ts'
+import { checkReferral } from './review.ts'
 import { recordMove } from './transition.ts'
 import { findAttribution, itemsOf } from './find.ts'
-import { pricesFor, netGoodsMinor, toColumns, totalsOf, insertTaxes, termsOfOrder } from './totals.ts'
+import { computeTotals, pricesFor, netGoodsMinor, toColumns, totalsOf, insertTaxes, termsOfOrder } from './totals.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderAttributions, orderItems, orders } from './schema.ts'
+
+export type BillingInterval = 'month' | 'year'
+
+/** What a line needs to be charged again. */
+export type RenewingLine = Pick<OrderItemRow, 'unitPriceMinor' | 'quantity' | 'type' | 'taxClass'> & {
+  grants: readonly GrantSpec[]
+}
+
+/** What is charged with each renewal: the lines that renew, at their full price, and their sums. */
+export type Recurring<Line> = {
+  interval: BillingInterval
+  lines: readonly (Line & { totalMinor: number; discountMinor: number })[]
+  totals: Totals
+}
+
+/** The billing interval of the lines; null when no line is a subscription. All subscriptions of an order have the same. */
+export function subscriptionInterval(lines: readonly Pick<RenewingLine, 'grants'>[]): BillingInterval | null {
+  const intervals = lines.flatMap(({ grants }) => grants).map(renewalInterval)
+  return intervals.find((interval) => interval !== null) ?? null
+}
+
+/** The lines that renew, each at its full price: a discount counts for the first period only. */
+export function renewingLines<Line extends RenewingLine>(lines: readonly Line[]): Recurring<Line>['lines'] {
+  return lines
+    .filter((line) => subscriptionInterval([line]) !== null)
+    .map((line) => ({ ...line, totalMinor: line.unitPriceMinor * line.quantity, discountMinor: 0 }))
+}
+
+/**
+ * What is charged with each renewal of a cart or an order: the goods that renew, their own shipping and their tax. The
+ * shipping of the first parcel is not part of it. Null when nothing renews.
+ *
+ * @param sold.shippingMinor the list price of shipping the goods that renew alone
+ */
+export function recurringOf<Line extends RenewingLine>(
+  terms: SaleTerms,
+  sold: { lines: readonly Line[]; shippingMinor: number; currency: string }
+): Recurring<Line> | null {
+  const interval = subscriptionInterval(sold.lines)
+  if (interval === null) return null
+  const lines = renewingLines(sold.lines)
+  const shippingMinor = needsShipping(lines) ? sold.shippingMinor : 0
+  return { interval, lines, totals: computeTotals(terms, { lines, shippingMinor, currency: sold.currency }) }
+}
+
+/** The public form of what is charged with each renewal, the next one at `from` (epoch ms). */
+export function toRecurring(
+  { interval, totals }: Pick<Recurring<unknown>, 'interval' | 'totals'>,
+  currency: string,
+  from: number
+): RecurringView {
+  return {
+    amount: toMajor(totals.totalMinor, currency),
+    interval,
+    shipping: toMajor(totals.shippingMinor, currency),
+    tax: toMajor(totals.tax.amountMinor, currency),
+    from: toIso(from)
+  }
+}
+
+/** As `recurringOf`, for an order, by the tax rates of the moment. */
+export function recurringOfOrder(
+  db: Db,
+  order: OrderRow,
+  lines: readonly OrderItemRow[] = itemsOf(db, order.id)
+): Recurring<OrderItemRow> | null {
+  const { currency, renewalShippingMinor } = order
+  return recurringOf(termsOfOrder(db, order, lines), { lines, shippingMinor: renewalShippingMinor ?? 0, currency })
+}
 
 /** The gateway's charge for one more period of a subscription, in minor units. */
 export type RenewalPayment = { amountMinor: number; currency: string; by: string }
@@ -34,19 +108,23 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
     throw validationFailed({
       currency: [`The renewal was charged in ${currency}, the order is in ${original.currency}.`]
     })
-  const renewing = renewingLines(itemsOf(tx, original.id))
+  const items = itemsOf(tx, original.id)
+  const recurring = recurringOfOrder(tx, original, items)
+  const renewing = recurring?.lines ?? items.map(fullPrice)
   const isShipped = needsShipping(renewing)
-  const tax = taxOfRenewal(tx, original, renewing, amountMinor)
+  const priced = recurring?.totals.shippingMinor ?? 0
+  const tax = taxInPaid(termsOfOrder(tx, original, renewing), { lines: renewing, shippingMinor: priced }, amountMinor)
   const withoutTaxMinor = amountMinor - (tax.included ? 0 : tax.amountMinor)
-  const shippingMinor = isShipped ? Math.min(original.shippingMinor, withoutTaxMinor) : 0
+  const shippingMinor = Math.min(priced, withoutTaxMinor)
   const lines = renewedLines(renewing, withoutTaxMinor - shippingMinor)
-  const { userId, email, emailKey, strategy, contact, billingAddress, shippingAddress } = original
+  const { userId, email, emailKey, language, strategy, contact, billingAddress, shippingAddress } = original
   const order = tx.orm
     .insert(orders)
     .values({
       userId,
       email,
       emailKey,
+      language,
       strategy,
       contact,
       billingAddress,
@@ -55,6 +133,7 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
       renewalOf: original.id,
       status: 'pending',
       vatId: original.vatId,
+      cardFingerprint: original.cardFingerprint,
       ...toColumns(totalsOf(lines, { ...original, shippingMinor, listShippingMinor: null, tax })),
       shippingMethod: isShipped ? original.shippingMethod : null,
       publicToken: randomToken(),
@@ -76,17 +155,9 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
   return order
 }
 
-/** The subscription lines of an order, or all lines if it has none. */
-function renewingLines(items: readonly OrderItemRow[]): readonly OrderItemRow[] {
-  const renewing = items.filter(({ grants }) => grants.some((grant) => renewalInterval(grant) !== null))
-  return renewing.length > 0 ? renewing : items
-}
-
-/** The tax in the charge: the buyer's rates of the moment, on the prices before the discounts of the first period. */
-function taxOfRenewal(tx: Tx, original: OrderRow, items: readonly OrderItemRow[], amountMinor: number): OrderTax {
-  const lines = items.map((item) => ({ ...item, totalMinor: item.unitPriceMinor * item.quantity, discountMinor: 0 }))
-  const shippingMinor = needsShipping(items) ? original.shippingMinor : 0
-  return taxInPaid(termsOfOrder(tx, original, items), { lines, shippingMinor }, amountMinor)
+/** Of an order without a subscription line, everything is charged again. */
+function fullPrice(item: OrderItemRow): OrderItemRow {
+  return { ...item, totalMinor: item.unitPriceMinor * item.quantity, discountMinor: 0 }
 }
 
 function renewedLines(lines: readonly OrderItemRow[], amountMinor: number): Omit<OrderItemRow, 'id' | 'orderId'>[] {

@@ -63,7 +63,8 @@ export function repriceOrder(tx: Tx, order: OrderRow, now: number): OrderRow {
 /** Changes how an unpaid order is shipped and what that costs, and computes the rest again. */
 export function setShipping(tx: Tx, order: OrderRow, shipping: ChosenShipping | null, now: number): OrderRow {
   const changed = withShipping(order, shipping)
-  tx.orm.update(orders).set({ shippingMethod: changed.shippingMethod }).where(eq(orders.id, order.id)).run()
+  const { shippingMethod, renewalShippingMinor } = changed
+  tx.orm.update(orders).set({ shippingMethod, renewalShippingMinor }).where(eq(orders.id, order.id)).run()
   return repriceOrder(tx, changed, now)
 }
 
@@ -75,8 +76,9 @@ export function setVatId(tx: Tx, order: OrderRow, vatId: string | null, now: num
 
 /** An order with another shipping, before its sums are computed again. */
 export function withShipping(order: OrderRow, shipping: ChosenShipping | null): OrderRow {
-  const { method = null, amountMinor = 0 } = shipping ?? {}
-  return { ...order, shippingMethod: method, shippingMinor: amountMinor, listShippingMinor: null }
+  const { method = null, amountMinor = 0, renewalMinor = null } = shipping ?? {}
+  const renewalShippingMinor = renewalMinor
+  return { ...order, shippingMethod: method, shippingMinor: amountMinor, listShippingMinor: null, renewalShippingMinor }
 }
 
 /** The lines, the discount of each coupon and the sums of an unpaid order, computed again; see `repriceOrder`. */
@@ -140,22 +142,29 @@ function couponById(db: Db, id: number): Pick<CouponRow, 'percentBps' | 'amountM
 }
 
 /**
- * Adds a coupon to a pending order: takes a use of it, distributes all discounts over the lines again, and updates the
- * totals and the referral. The prices of the lines stay as they were ordered.
+ * The coupon with which a code would change a pending order; null if the order has it already.
  *
  * @throws AppError VALIDATION_FAILED (`coupon`) for a code that does not apply, CONFLICT for an order that is not
  *   pending
  */
-export function addCoupon(tx: Tx, orderId: number, code: string, now: number): OrderRow {
-  const order = getOrder(tx, orderId)
+export function couponFor(db: Db, order: OrderRow, code: string, now: number): CouponRow | null {
   if (order.status !== 'pending') throw new AppError('CONFLICT', 'This order can no longer be changed.')
-  const known = couponsOf(tx, orderId)
-  const coupon = findCoupon(tx, code)
-  if (coupon !== undefined && known.some(({ couponId }) => couponId === coupon.id)) return order
-  const lines = discountableLines(tx, orderId)
-  const scope = coupon === undefined ? { productIds: [], categoryIds: [] } : couponScope(tx, coupon.id)
+  const coupon = findCoupon(db, code)
+  if (coupon !== undefined && couponsOf(db, order.id).some(({ couponId }) => couponId === coupon.id)) return null
+  const lines = discountableLines(db, order.id)
+  const scope = coupon === undefined ? { productIds: [], categoryIds: [] } : couponScope(db, coupon.id)
   const refusal = findCouponRefusal(coupon, scope, { lines, now })
   if (coupon === undefined || refusal !== undefined) throw refused(couponRefusals[refusal ?? 'unknown'])
+  return coupon
+}
+
+/**
+ * Adds a coupon (`couponFor`) to a pending order: takes a use of it, distributes all discounts over the lines again, and
+ * updates the totals and the referral. The prices of the lines stay as they were ordered.
+ *
+ * @throws AppError VALIDATION_FAILED (`coupon`) when no use of it is left, for all or for this customer
+ */
+export function addCoupon(tx: Tx, order: OrderRow, coupon: CouponRow, now: number): OrderRow {
   takeUse(tx, order, coupon)
   return repriceOrder(tx, order, now)
 }

@@ -16,6 +16,21 @@ import { chosenMethod } from '../shipping/input.ts'
 import { orderStatuses } from './states.ts'
 import { strategyNames } from './strategies.ts'
 
+/** What an order was in the shop that sold it. Times are epoch milliseconds, amounts minor units of the order's currency. */
+export const importedRecord = z.object({
+  /** The number that the buyer knows. */
+  number: z.string(),
+  status: z.string(),
+  /** The name of the payment method, and the payment's id at the gateway. */
+  payment: z.string(),
+  transactionId: z.string(),
+  /** The discount as that shop computed it. Here, a line whose price is not a multiple of its quantity has a discount. */
+  discountMinor: z.number(),
+  fees: z.array(z.object({ name: z.string(), totalMinor: z.number(), taxMinor: z.number() })),
+  notes: z.array(z.object({ at: z.number(), text: z.string(), toCustomer: z.boolean() }))
+})
+export type ImportedRecord = z.output<typeof importedRecord>
+
 export const orders = sqliteTable(
   'orders',
   {
@@ -34,6 +49,8 @@ export const orders = sqliteTable(
     shippingMethod: notPersonal(json('shipping_method', chosenMethod)),
     /** With reverse charge: what the shipping costs with the tax that the buyer does not pay. */
     listShippingMinor: minor('list_shipping_minor'),
+    /** What shipping the goods that renew costs alone, at its list price; null if none of them is shipped. */
+    renewalShippingMinor: minor('renewal_shipping_minor'),
     /** The tax of the goods and of the shipping. If `taxIncluded`, the other amounts include it. */
     taxMinor: minor('tax_minor').notNull().default(0),
     /** The part of the tax that is on the goods. The rest is on the shipping. */
@@ -51,6 +68,8 @@ export const orders = sqliteTable(
     notes: personal(text('notes'), null),
     /** The VAT id of a business buyer. */
     vatId: personal(text('vat_id'), null),
+    /** The language tag of the buyer, for emails and documents; null for that of the shop. */
+    language: notPersonal(text('language')),
     returnUrl: notPersonal(text('return_url')),
     cancelUrl: notPersonal(text('cancel_url')),
     /** Identifies the order in the addresses of its hosted pages. */
@@ -60,6 +79,11 @@ export const orders = sqliteTable(
     /** For a subscription's renewal: the order that started the subscription. */
     renewalOf: integer('renewal_of').references((): AnySQLiteColumn => orders.id),
     paidAt: instant('paid_at'),
+    /** What the gateway gives for the number of the card, to compare it with the cards of an affiliate. */
+    cardFingerprint: internal(text('card_fingerprint'), null),
+    /** Whether the order was sold by another shop and moved in: it has no document here (imported-order.ts). */
+    imported: bool('imported').notNull().default(false),
+    importedRecord: personal(json('imported_record', importedRecord), null),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull()
   },
@@ -84,7 +108,8 @@ export const orders = sqliteTable(
         t.shippingMinor,
         t.taxMinor,
         t.totalMinor,
-        t.refundedMinor
+        t.refundedMinor,
+        t.imported
       )
       .where(sql`paid_at IS NOT NULL`),
     index('orders_by_time').on(t.createdAt, t.id),
@@ -103,6 +128,7 @@ export const orders = sqliteTable(
     check('orders_discount', sql`${t.discountMinor} BETWEEN 0 AND ${t.subtotalMinor}`),
     check('orders_shipping', sql`${t.shippingMinor} >= 0`),
     check('orders_tax', sql`${t.goodsTaxMinor} BETWEEN 0 AND ${t.taxMinor}`),
+    check('orders_imported', sql`${t.imported} IN (0, 1)`),
     check('orders_tax_included', sql`${t.taxIncluded} IN (0, 1)`),
     check('orders_reverse_charge', sql`${t.reverseCharge} IN (0, 1)`),
     check(
@@ -256,7 +282,10 @@ export const orderHolders = sqliteTable(
   (t) => [index('order_holders_by_buyer').on(t.buyer), index('order_holders_by_address').on(t.addressKey)]
 )
 
-/** Written once, in the transaction that creates the order, before any payment, and never changed. */
+/**
+ * Written once, in the transaction that creates the order, before any payment. Only an operator changes it, to credit an
+ * order whose affiliate was missed.
+ */
 export const orderAttributions = sqliteTable(
   'order_attributions',
   {
@@ -280,12 +309,15 @@ export const orderAttributions = sqliteTable(
     refSent: notPersonal(text('ref_sent')),
     refOutcome: text('ref_outcome', {
       enum: ['none', 'credited', 'unknown', 'not_active', 'self', 'module_off']
-    }).notNull()
+    }).notNull(),
+    /** What credits the affiliate; null without one, and for a link. */
+    creditedBy: text('credited_by', { enum: ['operator'] })
   },
   (t) => [
     index('order_attributions_by_affiliate').on(t.affiliateId),
     check('order_attributions_source_type', oneOf(t.sourceType)),
-    check('order_attributions_ref_outcome', oneOf(t.refOutcome))
+    check('order_attributions_ref_outcome', oneOf(t.refOutcome)),
+    check('order_attributions_credited_by', oneOf(t.creditedBy))
   ]
 )
 
@@ -303,12 +335,17 @@ export const orderCoupons = sqliteTable(
     discountMinor: minor('discount_minor').notNull(),
     /** The customer for the limit per customer: `user:7`, `email:a@b.example`, or null while the buyer is unknown. */
     customerKey: internal(text('customer_key'), null),
+    /** The keyed hash of the buyer's email (db/keyed-hash.ts), once the order has lost it. */
+    mailboxHash: kept(text('mailbox_hash'), 'A coupon that each customer may use once stays used.'),
     /** 1 while the order counts as a use of the coupon. */
     counted: integer('counted').notNull()
   },
   (t) => [
     uniqueIndex('order_coupons_once').on(t.orderId, t.couponId),
     index('order_coupons_by_customer').on(t.couponId, t.customerKey),
+    index('order_coupons_by_mailbox')
+      .on(t.mailboxHash)
+      .where(sql`mailbox_hash IS NOT NULL`),
     check('order_coupons_counted', sql`${t.counted} IN (0, 1)`),
     check('order_coupons_discount', sql`${t.discountMinor} >= 0`)
   ]

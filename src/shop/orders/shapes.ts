@@ -43,6 +43,18 @@ export const order = z.object({
 })
 export type OrderView = z.infer<typeof order>
 
+/** What is charged with each renewal of a subscription. Amounts are in major units. */
+export const recurring = z
+  .object({
+    amount: amount.meta({ description: 'The total of each renewal, with shipping and tax.', example: 29.65 }),
+    interval: z.enum(['month', 'year']),
+    shipping: amount.meta({ description: 'The part of it that ships the goods that renew.', example: 4.9 }),
+    tax: amount.meta({ description: 'The tax in it.', example: 1.95 }),
+    from: time.meta({ description: 'When the first renewal is charged.' })
+  })
+  .meta({ id: 'Recurring', description: 'Charged with each renewal, for all subscriptions of the order together.' })
+export type RecurringView = z.infer<typeof recurring>
+
 /** The parts of an order's total. */
 export const totals = z
   .object({
@@ -82,6 +94,19 @@ export const refund = z
   .meta({ id: 'Refund', description: 'Money that went back to the buyer, and what for.' })
 export type RefundView = z.infer<typeof refund>
 
+export const refundStates = ['none', 'pending', 'partial', 'done', 'failed'] as const
+export type RefundState = (typeof refundStates)[number]
+
+/** What became of the money of an order that was refunded. */
+export const refundProgress = {
+  refundState: z.enum(refundStates).meta({
+    description: 'failed: the newest refund did not reach the buyer. pending: the payment provider works on it.',
+    example: 'none'
+  }),
+  refundOwed: amount.meta({ description: 'What the shop still has to give back.', example: 0 })
+}
+export type RefundProgress = { refundState: RefundState; refundOwed: number }
+
 /** The taxes of an order or a quote. */
 export const taxes = z
   .array(
@@ -107,6 +132,7 @@ export const problemCodes = [
   'coupon_minimum',
   'coupon_not_for_cart',
   'address_needed',
+  'address_invalid',
   'no_shipping_there',
   'below_minimum',
   'interval_mixed',
@@ -116,6 +142,7 @@ export const problemCodes = [
   'login_needed',
   'email_needed',
   'payment_unavailable',
+  'shop_closed',
   'too_many_unpaid',
   'too_many_attempts',
   'vat_id_invalid'

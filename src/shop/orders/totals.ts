@@ -2,7 +2,8 @@ import { asc, eq, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
 import { chargeStepMinor, formatMoney, shareMinor, toMajor } from '../../platform/money.ts'
-import { methodLabel } from '../shipping/zones.ts'
+import { textsIn } from '../../platform/texts/languages.ts'
+import type { TextKey, Texts } from '../../platform/texts/languages.ts'
 import { rateLabel, withoutTax, saleTerms, shippingWithoutTax, taxOf } from '../tax/terms.ts'
 import type { TaxLine, OrderTax, SaleTerms, TaxedKind, TaxedLine } from '../tax/terms.ts'
 import { couponsOf, itemsOf } from './find.ts'
@@ -171,9 +172,21 @@ export function toTaxes(lines: readonly TaxLine[], currency: string): TaxView[] 
   }))
 }
 
+/** What stands below the lines of an order, in its order. */
+export const summaryKinds = [
+  'subtotal',
+  'coupon',
+  'discount',
+  'shipping',
+  'pickup',
+  'tax',
+  'total',
+  'taxIncluded'
+] as const
+
 /** An amount between the lines of an order and its total. `name` is that of the coupon, the shipping method or the tax. */
 export type SummaryPart = {
-  kind: 'subtotal' | 'coupon' | 'discount' | 'shipping' | 'pickup' | 'tax' | 'taxIncluded' | 'total'
+  kind: (typeof summaryKinds)[number]
   name: string
   amountMinor: number
 }
@@ -187,12 +200,15 @@ export type SummaryPart = {
 export function summaryParts(
   db: Db,
   order: OrderRow,
+  texts: Texts,
   taxLines: readonly TaxLine[] = taxesOfOrder(db, order.id)
 ): SummaryPart[] {
   const { subtotalMinor, shippingMinor, shippingMethod, taxIncluded, totalMinor } = order
   const part = (kind: SummaryPart['kind'], amountMinor: number, name = ''): SummaryPart => ({ kind, name, amountMinor })
   const discounts = discountParts(db, order).map(({ kind, name, amountMinor }) => part(kind, -amountMinor, name))
-  const taxParts = taxLines.map((tax) => part(taxIncluded ? 'taxIncluded' : 'tax', tax.amountMinor, rateLabel(tax)))
+  const taxParts = taxLines.map((tax) =>
+    part(taxIncluded ? 'taxIncluded' : 'tax', tax.amountMinor, rateLabel(tax, texts))
+  )
   const parts = [
     ...discounts,
     ...(shippingMethod === null
@@ -208,29 +224,48 @@ export function summaryParts(
   ]
 }
 
-const summaryLabels: Readonly<Record<SummaryPart['kind'], (name: string) => string>> = {
-  subtotal: () => 'Subtotal',
-  coupon: (name) => `Coupon ${name}`,
-  discount: () => 'Discount',
-  shipping: (name) => methodLabel({ name }),
-  pickup: (name) => name,
-  tax: (name) => name,
-  taxIncluded: (name) => `incl. ${name}`,
-  total: () => 'Total'
+const sumKeys = {
+  subtotal: 'sum.subtotal',
+  coupon: 'sum.coupon',
+  discount: 'sum.discount',
+  shipping: 'sum.shippingNamed',
+  pickup: 'sum.named',
+  tax: 'sum.named',
+  taxIncluded: 'sum.taxIncluded',
+  total: 'sum.total'
+} as const satisfies Record<SummaryPart['kind'], TextKey>
+
+/** The parts of an order's total as rows of a page or an email. */
+export function summaryRows(
+  db: Db,
+  order: OrderRow,
+  texts: Texts = textsIn('en'),
+  taxLines?: readonly TaxLine[]
+): { label: string; amount: string; isTotal: boolean }[] {
+  return toRows(summaryParts(db, order, texts, taxLines), order.currency, texts)
 }
 
-/** The parts of an order's total as rows of an email, which is in English. */
-export function summaryRows(db: Db, order: OrderRow): { label: string; amount: string }[] {
-  return summaryParts(db, order).map(({ kind, name, amountMinor }) => ({
-    label: summaryLabels[kind](name),
-    amount: formatMoney(amountMinor, order.currency)
+/** Parts of a total as rows of a page or an email. */
+export function toRows(
+  parts: readonly SummaryPart[],
+  currency: string,
+  texts: Texts
+): { label: string; amount: string; isTotal: boolean }[] {
+  return parts.map(({ kind, name, amountMinor }) => ({
+    label: texts.t(sumKeys[kind], { name }),
+    amount: formatMoney(amountMinor, currency, texts.lang),
+    isTotal: kind === 'total'
   }))
 }
 
 /** The discounts of an order, which add up to its `discountMinor`. */
-export function discountsOf(db: Db, order: OrderRow): { label: string; amountMinor: number }[] {
+export function discountsOf(
+  db: Db,
+  order: OrderRow,
+  { t }: Pick<Texts, 't'> = textsIn('en')
+): { label: string; amountMinor: number }[] {
   return discountParts(db, order).map(({ kind, name, amountMinor }) => ({
-    label: summaryLabels[kind](name),
+    label: t(sumKeys[kind], { name }),
     amountMinor
   }))
 }

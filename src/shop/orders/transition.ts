@@ -8,12 +8,13 @@ import { isShipped, needsShipping } from '../catalog/product-types.ts'
 import { acceptReferral, rejectReferral, reopenReferral } from '../referrals/referrals.ts'
 import { setting } from '../settings/settings.ts'
 import { emit } from '../webhooks/emit.ts'
-import { findOrder, getOrder, hasPaidRenewal, itemsOf, lastMoveOf } from './find.ts'
+import { getOrder, hasPaidRenewal, itemsOf, lastMoveOf } from './find.ts'
 import type { OrderRow } from './find.ts'
 import { handOver, reclaimHold, releaseHold } from './holds.ts'
 import { creditOrder, invoiceOrder } from './invoice-order.ts'
 import { mailBuyer, mailMove } from './order-mails.ts'
 import { lastRefundOf, linesOfRefund, returnedLines, returnedUnits } from './refund-lines.ts'
+import { checkReferral } from './review.ts'
 import { orderHistory, orders } from './schema.ts'
 import { isPaidStatus, isReleasedStatus, mayMove } from './states.ts'
 import type { OrderStatus } from './states.ts'
@@ -24,6 +25,8 @@ export type Move = {
   reason: string
   /** A payment arrived after the order was cancelled. Only then, a cancelled order moves. */
   latePayment?: boolean
+  /** When the money arrived (epoch ms), if that was before the move. */
+  paidAt?: number
 }
 
 /**
@@ -49,7 +52,7 @@ export function moveOrder(tx: Tx, orderId: number, to: OrderStatus, move: Move, 
   }
   // An operator decides about an order that is already on hold for this reason.
   const landed = gone.length > 0 && order.status !== 'on-hold' ? 'on-hold' : to
-  const moved = store(tx, order, landed, arrived, now)
+  const moved = store(tx, order, landed, arrived ? (move.paidAt ?? now) : null, now)
   const reason = [move.reason, ...gone].join('; ')
   recordMove(tx, { orderId, from: order.status, to: landed, by: move.by, reason, at: now })
   if (order.paidAt === null && moved.paidAt !== null) invoiceOrder(tx, moved, now)
@@ -81,17 +84,16 @@ export function paidStatusOf(db: Db, orderId: number): 'processing' | 'completed
  *
  * @throws AppError TRANSITION_REFUSED for an order that was cancelled after it was paid, and for a refunded order
  */
-export function confirmPayment(tx: Tx, orderId: number, cause: { by: string; reason: string }, now: number): OrderRow {
+export function confirmPayment(
+  tx: Tx,
+  orderId: number,
+  cause: Pick<Move, 'by' | 'reason' | 'paidAt'>,
+  now: number
+): OrderRow {
   const order = getOrder(tx, orderId)
   if (isPaidStatus(order.status)) return order
   const latePayment = order.status === 'cancelled' && order.paidAt === null
   return moveOrder(tx, orderId, paidStatusOf(tx, orderId), { ...cause, latePayment }, now)
-}
-
-/** Whether the order exists, is paid and is not disputed. */
-export function isOrderPaid(db: Db, orderId: number): boolean {
-  const order = findOrder(db, orderId)
-  return order !== undefined && isPaidStatus(order.status)
 }
 
 /**
@@ -111,13 +113,13 @@ function takesHoldAgain(tx: Tx, order: OrderRow, to: OrderStatus): boolean {
   return before !== undefined && before !== null && isReleasedStatus(before)
 }
 
-function store(tx: Tx, order: OrderRow, status: OrderStatus, arrived: boolean, now: number): OrderRow {
+function store(tx: Tx, order: OrderRow, status: OrderStatus, arrivedAt: number | null, now: number): OrderRow {
   const holdMs = setting(tx, 'checkout.holdMinutes') * 60_000
   return tx.orm
     .update(orders)
     .set({
       status,
-      paidAt: order.paidAt ?? (arrived ? now : null),
+      paidAt: order.paidAt ?? arrivedAt,
       holdEndsAt: status === 'pending' ? now + holdMs : order.holdEndsAt,
       refundedMinor: status === 'refunded' ? order.totalMinor : order.refundedMinor,
       updatedAt: now
@@ -167,6 +169,7 @@ function followMove(tx: Tx, before: OrderRow, after: OrderRow, now: number): voi
 /** Fulfils a paid order: the buyer gets the benefits, the affiliate a commission. */
 function fulfil(tx: Tx, order: OrderRow, now: number): void {
   giveOrderGrants(tx, order, now)
+  checkReferral(tx, order, now)
   if (setting(tx, 'affiliates.autoAccept')) acceptReferral(tx, order.id, now)
 }
 

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { readSnapshot, statement } from '../../platform/db/database.ts'
 import type { Db, Orm } from '../../platform/db/database.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
@@ -11,16 +12,16 @@ import { referrals } from '../referrals/schema.ts'
 import { isAccepted } from '../referrals/states.ts'
 import { isModuleOn } from '../settings/settings.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
-import { customerOrderTotals, orderAttributions, orderItems, orders } from './schema.ts'
+import { customerOrderTotals, orderAttributions, orderItems, orderRefunds, orders } from './schema.ts'
 import { isPaidStatus } from './states.ts'
-import type { OrderTotals, OrderView } from './shapes.ts'
+import type { OrderTotals, OrderView, RefundProgress, RefundState } from './shapes.ts'
 import type { SumColumns } from './totals.ts'
 import type { Pagination } from '../../platform/public-fields.ts'
 
 /** Reads what the public form of an order shows: its row, its attribution if it has one, and its referral. */
 function selectFacts(orm: Orm) {
   const { id, status, currency, createdAt, updatedAt, renewalOf } = orders
-  const { subtotalMinor, discountMinor, shippingMinor, taxMinor, taxIncluded, totalMinor } = orders
+  const { subtotalMinor, discountMinor, shippingMinor, taxMinor, taxIncluded, totalMinor, refundedMinor } = orders
   const {
     orderId: _order,
     affiliateId: _affiliate,
@@ -39,19 +40,33 @@ function selectFacts(orm: Orm) {
       taxMinor,
       taxIncluded,
       totalMinor,
+      refundedMinor,
       createdAt,
       updatedAt,
       renewalOf,
       ...attribution,
       referralId: referrals.id,
-      referralStatus: referrals.status
+      referralStatus: referrals.status,
+      refundState: newestRefund(orm, orderRefunds.state),
+      newestRefundMinor: newestRefund(orm, orderRefunds.amountMinor)
     })
     .from(orders)
     .leftJoin(orderAttributions, eq(orderAttributions.orderId, orders.id))
     .leftJoin(referrals, eq(referrals.orderId, orders.id))
 }
 
-type ListedOrder = OrderView & { totals: OrderTotals }
+/** A column of the newest refund of the order that is selected; null without one. */
+function newestRefund<C extends SQLiteColumn>(orm: Orm, column: C) {
+  const newestOfOrder = orm
+    .select({ value: column })
+    .from(orderRefunds)
+    .where(eq(orderRefunds.orderId, orders.id))
+    .orderBy(desc(orderRefunds.id))
+    .limit(1)
+  return sql<C['_']['data'] | null>`(${newestOfOrder})`
+}
+
+type ListedOrder = OrderView & { totals: OrderTotals } & RefundProgress
 type OrderFacts = ReturnType<ReturnType<typeof selectFacts>['all']>[number]
 type OrderLine = Pick<OrderItemRow, 'name' | 'quantity' | 'totalMinor'>
 
@@ -63,6 +78,7 @@ function toOrder(order: OrderFacts, lines: readonly OrderLine[]): ListedOrder {
     currency: order.currency,
     total: toMajor(order.totalMinor, order.currency),
     totals: toTotals(order),
+    ...toRefundProgress(order),
     createdAt: toIso(order.createdAt),
     updatedAt: toIso(order.updatedAt),
     renewalOf: order.renewalOf,
@@ -87,6 +103,29 @@ function toOrder(order: OrderFacts, lines: readonly OrderLine[]): ListedOrder {
     marketingUtmCampaign: order.marketingUtmCampaign,
     marketingUtmContent: order.marketingUtmContent
   }
+}
+
+type RefundFacts = Pick<
+  OrderFacts,
+  'status' | 'currency' | 'totalMinor' | 'refundedMinor' | 'refundState' | 'newestRefundMinor'
+>
+
+function toRefundProgress(order: RefundFacts): RefundProgress {
+  const state = stateOf(order.refundState, order.totalMinor - order.refundedMinor)
+  return { refundState: state, refundOwed: toMajor(owedMinor(order), order.currency) }
+}
+
+/** What is missing of a full refund; of a partial one, the newest refund until it is done. */
+function owedMinor({ status, totalMinor, refundedMinor, refundState, newestRefundMinor }: RefundFacts): number {
+  const newest = newestRefundMinor ?? 0
+  if (status !== 'refunded') return refundState === 'done' ? 0 : newest
+  return Math.max(totalMinor - refundedMinor, refundState === 'requested' ? newest : 0)
+}
+
+function stateOf(newest: RefundFacts['refundState'], missingMinor: number): RefundState {
+  if (newest === null) return 'none'
+  if (newest === 'requested') return 'pending'
+  return newest === 'failed' ? 'failed' : missingMinor > 0 ? 'partial' : 'done'
 }
 
 /** The parts of an order's total in major units: subtotal - discount + shipping (+ tax unless included) = total. */
@@ -175,9 +214,11 @@ export function listOrders(
   })
 }
 
-/** The public form of an order; undefined if it does not exist. */
-export function findOrderView(db: Db, id: number): ListedOrder | undefined {
-  return withLines(db, selectFacts(db.orm).where(eq(orders.id, id)).all())[0]
+/** The public form of an order, which exists because the caller has its row. */
+export function getOrderView(db: Db, id: number): ListedOrder {
+  const [view] = withLines(db, selectFacts(db.orm).where(eq(orders.id, id)).all())
+  if (view === undefined) throw new Error(`order ${id} is missing`)
+  return view
 }
 
 /** Adds the lines of all rows with one statement. */
@@ -255,18 +296,26 @@ export function payUrl(shop: Pick<ShopContext, 'publicUrl'>, { publicToken }: Pi
   return `${shop.publicUrl()}/checkout/${publicToken}`
 }
 
-/** The address of an order's invoice for the buyer, by the same token; null for an order without an invoice. */
+/**
+ * The address of an order's invoice, by the same token; null for an order without an invoice.
+ *
+ * @param proof shows the name and the address (`invoiceProof`); only for the buyer
+ */
 export function invoiceUrl(
   shop: Pick<ShopContext, 'publicUrl' | 'db'>,
-  order: Pick<OrderRow, 'id' | 'publicToken'>
+  order: Pick<OrderRow, 'id' | 'publicToken'>,
+  proof: string | null = null
 ): string | null {
-  const invoice = findInvoice(shop.db, order.id)
-  return invoice === undefined ? null : documentUrl(shop, order, invoice)
+  return findInvoice(shop.db, order.id) === undefined ? null : urlOf(shop, order, null, { proof })
 }
 
 const withInvoice = statement((orm) =>
   orm
-    .select({ id: orders.id, publicToken: orders.publicToken, kind: invoices.kind, number: invoices.number })
+    .select({
+      id: orders.id,
+      createdAt: orders.createdAt,
+      publicToken: orders.publicToken
+    })
     .from(invoices)
     .innerJoin(orders, eq(orders.id, invoices.orderId))
     .where(
@@ -279,24 +328,40 @@ const withInvoice = statement((orm) =>
     .prepare()
 )
 
-/** The addresses of the invoices of some orders, by the id of the order. */
+/** The addresses of the invoices of some orders for their buyer, by the id of the order. */
 export function invoiceUrls(
   shop: Pick<ShopContext, 'publicUrl' | 'db'>,
-  orderIds: readonly number[]
+  orderIds: readonly number[],
+  proofOf: (order: Pick<OrderRow, 'id' | 'createdAt'>) => string
 ): ReadonlyMap<number, string> {
   const rows = withInvoice(shop.db).all({ ids: JSON.stringify(orderIds) })
-  return new Map(rows.map((row) => [row.id, documentUrl(shop, row, row)]))
+  return new Map(rows.map((row) => [row.id, urlOf(shop, row, null, { proof: proofOf(row) })]))
 }
 
-/** The address of an invoice or a credit note, as a page or as a PDF. */
+type Shown = { format?: 'page' | 'pdf'; proof?: string | null }
+
+/**
+ * The address of an invoice or a credit note, as a page or as a PDF. `proof` shows the name and the address. That of the
+ * latest invoice has no number, so that it stays right when the invoice is corrected.
+ */
 export function documentUrl(
+  shop: Pick<ShopContext, 'publicUrl' | 'db'>,
+  order: Pick<OrderRow, 'id' | 'publicToken'>,
+  { number }: Pick<InvoiceRow, 'number'>,
+  shown: Shown = {}
+): string {
+  return urlOf(shop, order, findInvoice(shop.db, order.id)?.number === number ? null : number, shown)
+}
+
+function urlOf(
   shop: Pick<ShopContext, 'publicUrl'>,
   { publicToken }: Pick<OrderRow, 'publicToken'>,
-  { kind, number }: Pick<InvoiceRow, 'kind' | 'number'>,
-  format: 'page' | 'pdf' = 'page'
+  number: string | null,
+  { format = 'page', proof = null }: Shown
 ): string {
   const query = new URLSearchParams({
-    ...(kind === 'invoice' ? {} : { number }),
+    ...(number === null ? {} : { number }),
+    ...(proof === null ? {} : { proof }),
     ...(format === 'pdf' ? { format } : {})
   }).toString()
   return `${shop.publicUrl()}/checkout/invoice/${publicToken}${query === '' ? '' : `?${query}`}`

@@ -116,3 +116,18 @@ describe('a server killed while it opens a payment page', () => {
     }
   )
 })
+
+test('a server killed before it closes the page of a replaced order keeps the newer order, and closes the page later', async () => {
+  const dataDir = await seededFolder({ target: 'checkout.sessions.expire', fault: 'kill', moment: 'before' })
+  const { apiRoot, died } = await spawnShop(dataDir)
+  const buyer = new Browser(apiRoot)
+  expect((await checkOut(buyer, byPage)).status).toBe(200)
+  await expect(checkOut(buyer, { ...byPage, items: [{ productId: 1, quantity: 4 }] })).rejects.toThrow('fetch failed')
+  expect(await died).toBe('SIGKILL')
+  const shop = await restarted(dataDir)
+  const pages = () => shop.app.sandbox?.ledger().sessions.map(({ status }) => status)
+  const newer = { orders: ['cancelled', 'pending'], charges: 0, stock: 1, used: 1, receipts: 0 }
+  expect([books(shop), pages()]).toEqual([newer, ['open']])
+  await settlePayments(shop.app, { underWay: 'take' })
+  expect([books(shop), pages()]).toEqual([newer, ['expired', 'open']])
+})

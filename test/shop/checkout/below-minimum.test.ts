@@ -48,7 +48,7 @@ describe("a total below the gateway's minimum charge", () => {
   })
 
   it('causes a warning when a catalog file with such a price is imported', () => {
-    const { report } = readCatalogFile(JSON.stringify({ products }), { currency: 'EUR' })
+    const { report } = readCatalogFile(JSON.stringify({ products }), { currency: 'EUR', timeZone: 'UTC' })
     expect(report.warnings).toEqual([
       'Products that cost less than the minimum of €0.50 that Stripe charges by card (1): sticker'
     ])

@@ -221,3 +221,16 @@ test('returns the coupon and the customer key of a sale', () => {
   expect(priced({ userId: 7, emailKey: 'ada' }).coupons[0]?.customerKey).toBe('user:7')
   expect(priced({ userId: null, emailKey: 'ada' }).coupons[0]?.customerKey).toBe('email:ada')
 })
+
+test('a line has the SKU of its variation, else that of its product', () => {
+  const shop = shopWith({
+    products: [
+      { slug: 'mug', name: 'Mug', sku: 'M-1', price: '12.50' },
+      { slug: 'plain', name: 'Plain', price: '5' },
+      { slug: 'cup', name: 'Cup', sku: 'C', price: '9', variations: [{ sku: 'C-RED', name: 'Red', price: '9' }] }
+    ]
+  })
+  const items = [1, 2, 3].map((productId) => ({ productId, quantity: 1 }))
+  const { lines } = priceCart(shop, { items, codes: [], currency: 'EUR' }, guest, noon)
+  expect(lines.map(({ sku }) => sku)).toEqual(['M-1', null, 'C-RED'])
+})

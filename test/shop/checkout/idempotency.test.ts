@@ -16,7 +16,7 @@ import { draft, line, makeProduct, place } from '../orders/support.ts'
 import { emptyShop, noon } from '../../support/temporary-shop.ts'
 import type { TestDb } from '../../support/temporary-shop.ts'
 
-const asked = { scope: 'address:192.0.2.7', key: 'k', fingerprint: 'f', bodyFingerprint: 'b' }
+const asked = { scope: 'address:192.0.2.7', key: 'k', fingerprint: 'f', bodyFingerprint: 'b', buyer: 'guest:a' }
 const answer = { status: 200, body: Buffer.from('{}'), setCookies: ['a=b'] }
 
 async function claimed(db: TestDb, now = noon): Promise<Claim> {
@@ -47,7 +47,12 @@ describe('a key that is running', () => {
     await expect(claimKey(db, elsewhere, noon)).rejects.toThrow(
       refusal('IDEMPOTENCY_KEY_REUSE_CONFLICT', { reason: 'in_progress' })
     )
-    expect(await claimKey(db, { ...elsewhere, bodyFingerprint: 'c' }, noon)).toMatchObject({ kind: 'fresh' })
+    for (const other of [{ bodyFingerprint: 'c' }, { buyer: 'guest:b', key: 'k' }])
+      expect(
+        await claimKey(db, { ...elsewhere, ...other, scope: `address:${Object.keys(other).join('')}` }, noon)
+      ).toMatchObject({
+        kind: 'fresh'
+      })
   })
 
   test('is respected while its process lives, and free immediately after it died', async () => {

@@ -16,6 +16,7 @@ const caller = (addressKey = '192.0.2.7'): CheckoutCaller => ({
   user: null,
   addressKey,
   holder: { buyer: 'guest:a', isGuest: true, cookieBuyer: null, addressKey },
+  mailbox: null,
   takeKey: null
 })
 const nothingAnswers = () => void till.sandbox.addFault({ target: '*', fault: 'html', times: -1 })

@@ -165,7 +165,7 @@ test('a quote and the order of the same cart agree, and payable is true if and o
   shop.db.sqlite.pragma('synchronous = OFF')
   const opened = { ...shop, cards }
   const user = makeUser(shop.db, 'lena@shop.example')
-  const customer = { user, addressKey: 'customer', holder: holderOf('customer') }
+  const customer = { user, addressKey: 'customer', holder: holderOf('customer'), mailbox: null }
   const club = { ...handoff, items: [{ productId: 4, quantity: 1 }], strategy: 'token_handoff' }
   const { order: paid } = await buy(opened, club, customer)
   write(shop.db, (tx) => payOrder(tx, paid.id, { by: 'gateway', reason: 'paid' }, now))
@@ -178,7 +178,8 @@ test('a quote and the order of the same cart agree, and payable is true if and o
       async (purchases, changed) => {
         change(shop, changed)
         for (const [sent, who] of purchases) {
-          const caller = who === 'customer' ? customer : { user: null, addressKey: who, holder: holderOf(who) }
+          const caller =
+            who === 'customer' ? customer : { user: null, addressKey: who, holder: holderOf(who), mailbox: null }
           const quote = await quoteCart(opened, quoteBody.parse(sent), caller, now)
           const before = countWrites(shop)
           const placed = await buy(
@@ -216,7 +217,6 @@ test('a quote and the order of the same cart agree, and payable is true if and o
     'coupon_not_for_cart',
     'coupon_unknown',
     'coupon_used',
-    'email_needed',
     'interval_mixed',
     'login_needed',
     'not_enough',

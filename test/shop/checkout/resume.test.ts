@@ -19,6 +19,7 @@ const caller: CheckoutCaller = {
   user: null,
   addressKey: '192.0.2.7',
   holder: { buyer: 'guest:a', isGuest: true, cookieBuyer: null, addressKey: 'a' },
+  mailbox: null,
   takeKey: null
 }
 const handoff = { strategy: 'token_handoff', returnUrl: 'https://site.example/thanks', paymentToken: 'pm_card_visa' }

@@ -10,11 +10,13 @@ import { documentsOf, findInvoice } from '../../../src/shop/invoices/find.ts'
 import { invoicePdf } from '../../../src/shop/invoices/pdf.ts'
 import type { InvoiceRow } from '../../../src/shop/invoices/find.ts'
 import { invoices } from '../../../src/shop/invoices/schema.ts'
+import { salesOf } from '../../../src/operations/reports/sales.ts'
 import { taxSums } from '../../../src/shop/invoices/tax-sums.ts'
 import { toText } from '../../../src/shop/invoices/text.ts'
-import { issueMissingInvoice } from '../../../src/shop/orders/invoice-order.ts'
+import { correctInvoice, issueMissingInvoice } from '../../../src/shop/orders/invoice-order.ts'
 import { payOrder } from '../../../src/shop/orders/transition.ts'
 import { recordRefund, reverseRefund } from '../../../src/shop/orders/refund-order.ts'
+import { getOrder } from '../../../src/shop/orders/find.ts'
 import type { OrderRow } from '../../../src/shop/orders/find.ts'
 import { insertRenewal } from '../../../src/shop/orders/renewal-order.ts'
 import { markPaid } from '../../../src/shop/payments/attempts.ts'
@@ -115,13 +117,14 @@ it('refuses a prefix that would give an invoice the number of a credit note', ()
   expect(() => setSetting(db, 'shop.timeZone', 'Mars/Base', noon)).toThrow(AppError)
 })
 
-it('has an invoice of an order that costs nothing, and no credit note for it', () => {
+it('takes no number for an order that costs nothing, also when an operator asks for its invoice', () => {
   const db = emptyShop()
   const order = buy(db, { unitPriceMinor: 0 })
-  expect(totals(db, order.id)).toEqual([0])
-  expect(toText(documentOf(db, order.id)).notes).toEqual(['There is nothing to pay.'])
   refund(db, order.id, 0)
-  expect(totals(db, order.id)).toEqual([0])
+  expect(totals(db, order.id)).toEqual([])
+  expect(() => issueMissingInvoice(db, order.id, noon)).toThrow('because it cost nothing')
+  buy(db)
+  expect(numbers(db)).toEqual(['2026-1'])
 })
 
 it('freezes seller, buyer and lines when it is issued', () => {
@@ -160,6 +163,22 @@ it('names the buyer by the shipping address if the billing address has only a co
   const lines = [line(makeProduct(db))]
   const { id } = pay(db, place(db, draft(lines, { billingAddress: { country: 'FR' }, shippingAddress })))
   expect(documentOf(db, id).buyer?.lines).toEqual(['Lena', 'Hafen 3', '24103 Kiel', 'Germany'])
+})
+
+it('counts from the first number of the settings in each year, and goes on from its own numbers', () => {
+  const db = emptyShop()
+  setSetting(db, 'invoice.firstNumber', '501', noon)
+  const order = buy(db)
+  refund(db, order.id, 1250)
+  buy(db)
+  setSetting(db, 'invoice.firstNumber', '900', noon)
+  buy(db)
+  buy(db, { now: Date.UTC(2027, 5, 1) })
+  expect(numbers(db)).toEqual(['2026-501', 'CN2026-501', '2026-502', '2026-900', '2027-900'])
+  const columns = 'order_id, kind, year, sequence, number, date, currency, total_minor, document, issued_at'
+  const values = `(99, 'invoice', 2026, 902, 'x', '2026-06-01', 'EUR', 0, '{}', 0)`
+  const insert = db.sqlite.prepare(`INSERT INTO invoices (${columns}) VALUES ${values}`)
+  expect(() => insert.run()).toThrow('the numbers of invoices have no gaps')
 })
 
 it('cannot be changed or deleted, and leaves no gap, also by SQL', () => {
@@ -225,6 +244,92 @@ it('issues the invoice of an order that was paid before there were invoices, and
   expect(totals(db, old.id)).toEqual([2500, 500])
   const unpaid = place(db, draft([line(makeProduct(db))]))
   expect(() => issueMissingInvoice(db, unpaid.id, noon)).toThrow('has not been paid')
+})
+
+const correct = (db: Db, id: number, now = noon) => write(db, (tx) => correctInvoice(tx, getOrder(tx, id), now))
+
+it('cancels the invoice of a changed order and issues it anew, by the settings of the moment', () => {
+  const db = emptyShop()
+  const order = buy(db)
+  setSetting(db, 'shop.legal', 'Quay 8', noon)
+  db.sqlite.prepare(`UPDATE orders SET billing_address = '{"company":"Slow Coast"}'`).run()
+  expect(correct(db, order.id, noon + 1)?.number).toBe('2026-2')
+  expect(documentsOf(db, order.id).map((row) => toText(row))).toMatchObject([
+    { number: '2026-1', buyer: ['Lena', 'Berlin', 'Germany'] },
+    { number: 'CN2026-1', lines: [{ amount: '€12.50' }], notes: ['This credit note cancels invoice 2026-1.'] },
+    {
+      number: '2026-2',
+      seller: ['Shopstead Demo', 'Quay 8'],
+      buyer: ['Lena', 'Slow Coast'],
+      notes: ['This invoice replaces invoice 2026-1 of 1 June 2026.', 'Paid in full on 1 June 2026.']
+    }
+  ])
+  expect(findInvoice(db, order.id)?.number).toBe('2026-2')
+})
+
+it('credits what was refunded again, to the invoice that replaces the cancelled one', () => {
+  const db = emptyShop()
+  const order = buy(db, { quantity: 2 })
+  refund(db, order.id, 500)
+  correct(db, order.id)
+  expect(totals(db, order.id)).toEqual([2500, 500, 2000, 2500, 500])
+  expect(toText(documentOf(db, order.id, 2)).notes).toEqual([
+    'This credit note cancels what is left of invoice 2026-1.'
+  ])
+  refund(db, order.id, 2000)
+  expect(documentsOf(db, order.id).at(-1)?.document.corrects).toMatchObject({ number: '2026-2' })
+  expect(correct(db, order.id)).toBeUndefined()
+  expect(totals(db, order.id)).toEqual([2500, 500, 2000, 2500, 500, 2000])
+})
+
+it('does not report a correction as a refund, and leaves the taxes of the days as they are', () => {
+  const db = emptyShop()
+  setTaxRate(db, rate('DE', 19))
+  const order = buy(db, { quantity: 3 })
+  refund(db, order.id, 1000)
+  const days = { from: '2026-06-01', to: '2026-06-01' }
+  const before = [salesOf(db, days, 'day'), taxSums(db, days).map(({ netMinor, taxMinor }) => [netMinor, taxMinor])]
+  correct(db, order.id)
+  expect([salesOf(db, days, 'day'), taxSums(db, days).map(({ netMinor, taxMinor }) => [netMinor, taxMinor])]).toEqual(
+    before
+  )
+})
+
+it('refuses a second invoice beside one that is not cancelled, also by SQL', () => {
+  const db = emptyShop()
+  const { id } = buy(db)
+  const columns = 'order_id, kind, year, sequence, number, date, currency, total_minor, document, issued_at'
+  const values = `VALUES (${id}, 'invoice', 2026, 2, '2026-2', '2026-06-01', 'EUR', 1, '{}', 0)`
+  expect(() => db.sqlite.prepare(`INSERT INTO invoices (${columns}) ${values}`).run()).toThrow('one invoice at a time')
+})
+
+it('adds up to what the order costs, less what was refunded, however often it is refunded and corrected', () => {
+  const db = emptyShop()
+  for (const input of [rate('DE', 19), rate('DE', 7, 'reduced')]) setTaxRate(db, input)
+  const product = makeProduct(db)
+  const step = fc.oneof(fc.constant('correct' as const), fc.integer({ min: 1, max: 900 }))
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 999 }), { minLength: 1, maxLength: 3 }),
+      fc.array(step, { maxLength: 6 }),
+      (prices, steps) => {
+        const lines = prices.map((unitPriceMinor, index) =>
+          line(product, { unitPriceMinor, taxClass: index % 2 === 0 ? 'standard' : 'reduced' })
+        )
+        const { id } = pay(db, place(db, draft(lines)))
+        for (const each of steps) {
+          const { totalMinor, refundedMinor } = getOrder(db, id)
+          if (each === 'correct') correct(db, id)
+          else if (each <= totalMinor - refundedMinor) refund(db, id, each)
+        }
+        const { totalMinor, refundedMinor } = getOrder(db, id)
+        const signed = documentsOf(db, id).map((row) => ({ row, sign: row.kind === 'invoice' ? 1 : -1 }))
+        expect(signed.reduce((sum, { row, sign }) => sum + sign * row.totalMinor, 0)).toBe(totalMinor - refundedMinor)
+        for (const { row } of signed) expect(sumOf(row.document.taxes)).toBe(row.totalMinor)
+      }
+    ),
+    { numRuns: 40 }
+  )
 })
 
 it('reports what invoices minus credit notes come to, day by day', async () => {
@@ -429,4 +534,67 @@ it.each([
   const [label, total] = [first('Total'), first(formatMoney(order.totalMinor, 'EUR'))]
   expect([total.page, total.y]).toEqual([label.page, label.y])
   expect(total.right).toBeCloseTo(pageRight, 1)
+})
+
+it('writes the sums of a PDF on the page of the last line, wherever the page ends', async () => {
+  const db = emptyShop()
+  setTaxRate(db, rate('DE', 19))
+  const product = makeProduct(db)
+  for (let count = 26; count <= 34; count += 1) {
+    const items = Array.from({ length: count }, (_, index) => line(product, { name: `Lantern ${index}` }))
+    const order = pay(db, place(db, draft(items, { billingAddress: { country: 'DE' } })))
+    const texts = readPdf(await invoicePdf(documentOf(db, order.id), 'https://shop.example/x'))
+    const pageOf = (wanted: string) => texts.find(({ text }) => text.startsWith(wanted))?.page
+    const last = pageOf(`Lantern ${count - 1}`)
+    expect([pageOf('Total'), pageOf('19 % VAT of')]).toEqual([last, last])
+  }
+})
+
+it('writes a tagged PDF with a language, a title, a heading and the cells of its tables', async () => {
+  const db = emptyShop()
+  const product = makeProduct(db)
+  const items = Array.from({ length: 60 }, () => line(product))
+  const order = pay(db, place(db, draft(items)))
+  const pdf = Buffer.from(await invoicePdf(documentOf(db, order.id), 'https://shop.example/x')).toString('latin1')
+  const has = (part: string) => [part, pdf.includes(part)]
+  const parts = ['/Marked true', '/Lang (en)', '/DisplayDocTitle true', '(Invoice 2026-1)']
+  expect(parts.map(has)).toEqual(parts.map((part) => [part, true]))
+  const count = (type: string) => pdf.match(new RegExp(`/S /${type}\\b`, 'g'))?.length
+  // The facts have five rows of a head and a value. The head of the lines is repeated on the second page, and is content
+  // once. The total is a row of its own.
+  expect([count('Document'), count('H1'), count('Table'), count('TH'), count('TD')]).toEqual([1, 1, 3, 9, 247])
+})
+
+it('writes Hebrew and Arabic words from right to left, joined, and numbers and Latin words among them from left to right', async () => {
+  const db = emptyShop()
+  const product = makeProduct(db)
+  const contact = { firstName: 'דוד', lastName: 'כהן (משרד 12)' }
+  const order = pay(db, place(db, draft([line(product, { name: 'فانوس كبير' })], { contact })))
+  const texts = readPdf(await invoicePdf(documentOf(db, order.id), 'https://shop.example/x'))
+  // The letters as they are seen from the left.
+  const seen = (wanted: RegExp) => texts.filter(({ text }) => wanted.test(text)).map(({ text }) => text)
+  expect(seen(/[א-ת]|^12$/)).toEqual(['12', ' דרשמ) ןהכ דוד'])
+  expect(seen(/[ء-ي]/)).toEqual(['ريبك سوناف'])
+  const runs = texts.filter(({ text }) => /[א-ת]|^12$/.test(text))
+  expect(runs[1]?.left).toBeCloseTo(runs[0]?.right ?? 0, 1)
+  expect(texts.filter(({ text }) => text.startsWith('This file cannot show'))).toEqual([])
+})
+
+it('breaks a long Arabic name into lines of the column, in the order of reading', async () => {
+  const db = emptyShop()
+  const name = 'فانوس العاصفة الكبير مع زجاج إضافي ولون أحمر ومقبض خشبي طويل جدا'
+  const order = pay(db, place(db, draft([line(makeProduct(db), { name })])))
+  const texts = readPdf(await invoicePdf(documentOf(db, order.id), 'https://shop.example/x'))
+  const lines = texts.filter(({ text }) => /[ء-ي]/.test(text))
+  const read = lines.map(({ text }) => Array.from(text).toReversed().join(''))
+  expect(read.join(' ')).toBe(name)
+  expect(read.length).toBe(2)
+  expect(Math.max(...lines.map(({ right }) => right))).toBeLessThanOrEqual(260)
+})
+
+it('says on a PDF that it lacks letters only if the fonts do', async () => {
+  const db = emptyShop()
+  const order = pay(db, place(db, draft([line(makeProduct(db), { name: '灯笼' })])))
+  const texts = readPdf(await invoicePdf(documentOf(db, order.id), 'https://shop.example/x'))
+  expect(texts.some(({ text }) => text.startsWith('This file cannot show'))).toBe(true)
 })

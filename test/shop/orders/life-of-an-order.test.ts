@@ -178,7 +178,11 @@ describe('an explanation', () => {
   test('says that a commission counts the goods without their shipping, and a refund takes its share of both', () => {
     const db = emptyShop()
     const attribution = credited(makeAffiliate(db, makeUser(db, 'mira@shop.example').id))
-    const shipping = { method: { id: 'parcel', name: 'Parcel', estimate: null, pickup: false }, amountMinor: 750 }
+    const shipping = {
+      method: { id: 'parcel', name: 'Parcel', estimate: null, pickup: false },
+      amountMinor: 750,
+      renewalMinor: null
+    }
     const { id, totalMinor } = place(db, draft([line(makeProduct(db))], { attribution, shipping }))
     expect(totalMinor).toBe(2000)
     move(db, id, 'processing')

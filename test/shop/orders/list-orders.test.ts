@@ -16,7 +16,7 @@ import {
 import { emptyShop, noon } from '../../support/temporary-shop.ts'
 
 describe("a customer's orders", () => {
-  test('have exactly the fields of the interface, renewalOf and totals', () => {
+  test('have exactly the fields of the interface, renewalOf, totals and the state of refunds', () => {
     const db = emptyShop()
     const lena = makeUser(db, 'lena@shop.example')
     const mira = makeAffiliate(db, makeUser(db, 'mira@shop.example').id)
@@ -38,6 +38,8 @@ describe("a customer's orders", () => {
           updatedAt: '2026-06-01T12:00:00.000Z',
           renewalOf: null,
           totals: { subtotal: 28.99, discount: 2.51, shipping: 0, tax: 0, taxIncluded: true, total: 26.48 },
+          refundState: 'none',
+          refundOwed: 0,
           lineItems: [
             { name: 'Storm lantern – red', quantity: 2, total: 22.49 },
             { name: 'Lamp oil', quantity: 1, total: 3.99 }

@@ -1,6 +1,7 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { documentsOf } from '../../../src/shop/invoices/find.ts'
+import { getCoupon } from '../../../src/shop/catalog/coupons.ts'
 import { addCoupon, repriceOrder, takePaidTotal } from '../../../src/shop/orders/reprice-order.ts'
 import { explainOrder } from '../../../src/shop/orders/explain.ts'
 import { getOrder, itemsOf } from '../../../src/shop/orders/find.ts'
@@ -36,13 +37,15 @@ const taxes = (orderId: number) =>
     amountMinor
   }))
 const lamp = (changes = {}) => line(makeProduct(shop.db), changes)
-const shipped = { shippingAddress: { country: 'FR' }, shipping: { method: post, amountMinor: 500 } }
+const shipped = { shippingAddress: { country: 'FR' }, shipping: { method: post, amountMinor: 500, renewalMinor: null } }
 
 it('an order has the taxes of its destination, with the shipping at the rates of the goods', () => {
   const book = lamp({ unitPriceMinor: 1000, totalMinor: 1000, taxClass: 'reduced', productId: makeProduct(shop.db) })
   const order = place(
     shop.db,
-    draft([lamp({ unitPriceMinor: 3000, totalMinor: 3000 }), book], { shipping: { method: post, amountMinor: 400 } }),
+    draft([lamp({ unitPriceMinor: 3000, totalMinor: 3000 }), book], {
+      shipping: { method: post, amountMinor: 400, renewalMinor: null }
+    }),
     now()
   )
   expect(order).toMatchObject({ totalMinor: 4400, taxMinor: 599, goodsTaxMinor: 544, taxIncluded: true })
@@ -94,7 +97,7 @@ it('a later VAT id takes the tax out of the prices, and its removal puts it back
 it('a coupon on the payment page reduces the tax', () => {
   makeCoupon(shop.db, { percentBps: 5000 })
   const placed = place(shop.db, draft([lamp()]), now())
-  const order = write(shop.db, (tx) => addCoupon(tx, placed.id, 'WELCOME10', now()))
+  const order = write(shop.db, (tx) => addCoupon(tx, placed, getCoupon(tx, 'WELCOME10'), now()))
   expect([placed.taxMinor, order.taxMinor, order.totalMinor]).toEqual([200, 100, 625])
 })
 

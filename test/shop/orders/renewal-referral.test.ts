@@ -44,11 +44,11 @@ it('a renewal of an order that the affiliate bought earns nothing, also if that 
   expect(renewedReferral(shop, own)).toMatchObject({ status: 'rejected', rejectedFor: 'self' })
 })
 
-it('a renewal for the plus address of the affiliate is noted for the operator', () => {
+it('a renewal for the plus address of the affiliate waits for the operator', () => {
   using shop = openTestShop()
   const order = referredOrder(shop)
   const plus = write(shop.db, (tx) => recordBuyerEmail(tx, order.id, 'mira+club@shop.example', noon))
-  expect(renewedReferral(shop, plus)).toMatchObject({ status: 'pending', note: 'plus_address' })
+  expect(renewedReferral(shop, plus)).toMatchObject({ status: 'pending', review: ['plus_address'] })
 })
 
 it('a renewal earns nothing while the module is off', () => {

@@ -142,6 +142,7 @@ export function draft(lines: NewLine[], changes: Partial<NewOrder> = {}): NewOrd
     shippingAddress: null,
     vatId: null,
     notes: null,
+    language: null,
     returnUrl: null,
     cancelUrl: null,
     strategy: 'redirect_to_store',
