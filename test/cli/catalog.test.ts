@@ -85,7 +85,7 @@ test('coupons are made once, listed and disabled', async () => {
     code: 'Spring',
     percent: 12.5,
     maxUses: 5,
-    endsAt: '2027-01-01T00:00:00.000Z',
+    endsAt: '2027-01-02T00:00:00.000Z',
     used: 0,
     enabled: true
   }

@@ -25,7 +25,7 @@ function other({ db }: TestShop): Db {
 
 function run(shop: TestShop, content: object | string, options: ImportOptions & Partial<ReadOptions> = {}) {
   const text = typeof content === 'string' ? content : JSON.stringify(content)
-  const { file } = readCatalogFile(text, { currency: 'EUR', ...options })
+  const { file } = readCatalogFile(text, { currency: 'EUR', timeZone: 'UTC', ...options })
   return importCatalog(shop, file, options, shop.clock.now())
 }
 

@@ -86,6 +86,17 @@ export function createCoupon(db: Db, input: CouponInput, now: number): CouponRow
   })
 }
 
+/** A coupon of another shop. Categories are as those of a product. */
+export type MovedCoupon = Omit<CouponRow, 'id' | 'codeKey'> & { productIds: number[]; categories: string[] }
+
+/** Creates a coupon of another shop with the number of its uses there. Its code must be free. */
+export function createMovedCoupon(tx: Tx, { productIds, categories, ...columns }: MovedCoupon): CouponRow {
+  const values = { ...columns, codeKey: compareKey(columns.code) }
+  const row = tx.orm.insert(coupons).values(values).returning().get()
+  setScope(tx, row.id, { productIds, categoryIds: new CategoryTree(tx).of(categories) })
+  return row
+}
+
 type Scope = { productIds: number[]; categoryIds: number[] }
 type Columns = Omit<CouponInput, 'products' | 'categories'>
 

@@ -138,6 +138,7 @@ function updateProduct(run: ApplyRun, row: ProductRow, input: ProductInput): Cha
 const fileNames: Record<string, string> = {
   priceMinor: 'price',
   salePriceMinor: 'salePrice',
+  costMinor: 'cost',
   saleStartsAt: 'saleStart',
   saleEndsAt: 'saleEnd'
 }

@@ -65,15 +65,19 @@ function repriced(
   shown: VariationRow,
   { priceMinor, salePriceMinor = null }: Sale
 ): VariationInput[] {
-  return available.map(({ id, sku, name, options, stock, gtin, weightGrams, isDefault, ...prices }) => ({
-    sku,
-    name,
-    options,
-    stock,
-    gtin,
-    weightGrams,
-    isDefault,
-    priceMinor: id === shown.id ? priceMinor : prices.priceMinor,
-    salePriceMinor: id === shown.id ? salePriceMinor : prices.salePriceMinor
-  }))
+  return available.map(
+    ({ id, sku, name, options, stock, gtin, mpn, unitMeasure, weightGrams, isDefault, ...prices }) => ({
+      sku,
+      name,
+      options,
+      stock,
+      gtin,
+      mpn,
+      unitMeasure,
+      weightGrams,
+      isDefault,
+      priceMinor: id === shown.id ? priceMinor : prices.priceMinor,
+      salePriceMinor: id === shown.id ? salePriceMinor : prices.salePriceMinor
+    })
+  )
 }

@@ -4,6 +4,7 @@ import { AppError } from '../../errors.ts'
 import { toMajor } from '../../platform/money.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { optionsOf } from './grants.ts'
 import { offerParts, offerPrice, toOffer } from './offers.ts'
 import { isAvailable } from './public/card.ts'
 import type { ViewTerms } from './public/categories.ts'
@@ -44,6 +45,8 @@ export function toProduct(db: Db, row: ProductRow, terms: ViewTerms, now: number
     type: row.type,
     stock: row.stock,
     position: row.position,
+    cost: row.costMinor === null ? null : toMajor(row.costMinor, terms.currency),
+    options: optionsOf(parts.variations),
     variations: parts.variations.map((variation) => toVariation(variation, terms.currency)),
     grants: grantsOfProduct(db, row.id)
   }

@@ -24,6 +24,8 @@ export const products = sqliteTable(
     type: text('type', { enum: productTypes }).notNull(),
     priceMinor: minor('price_minor').notNull(),
     salePriceMinor: minor('sale_price_minor'),
+    /** What the shop pays for one unit, without tax. Buyers do not see it. */
+    costMinor: minor('cost_minor'),
     saleStartsAt: instant('sale_starts_at'),
     saleEndsAt: instant('sale_ends_at'),
     /** Units that can still be sold, without held units; null when stock is not counted. */
@@ -39,6 +41,10 @@ export const products = sqliteTable(
     brand: text('brand'),
     /** A GTIN, EAN, UPC or ISBN: 8 to 14 digits, or an ISBN-10. */
     gtin: text('gtin'),
+    /** The number that the maker gave it. */
+    mpn: text('mpn'),
+    /** How much one unit contains, such as `750 ml`, for the price per litre. */
+    unitMeasure: text('unit_measure'),
     /** The title and description for search engines; null for the product's own. */
     seoTitle: text('seo_title'),
     seoDescription: text('seo_description'),
@@ -52,6 +58,7 @@ export const products = sqliteTable(
     check('products_type', oneOf(t.type)),
     check('products_price', sql`${t.priceMinor} >= 0`),
     check('products_sale_price', sql`${t.salePriceMinor} >= 0`),
+    check('products_cost', sql`${t.costMinor} >= 0`),
     check('products_stock', sql`${t.stock} >= 0`),
     check('products_published', sql`${t.published} IN (0, 1)`),
     check('products_tax_class', oneOf(t.taxClass))
@@ -74,6 +81,8 @@ export const variations = sqliteTable(
     stock: integer('stock'),
     /** As of a product; null for the product's own. */
     gtin: text('gtin'),
+    mpn: text('mpn'),
+    unitMeasure: text('unit_measure'),
     weightGrams: integer('weight_grams'),
     isDefault: bool('is_default').notNull(),
     position: integer('position').notNull(),
@@ -190,6 +199,64 @@ export const couponProducts = sqliteTable(
   (t) => [primaryKey({ columns: [t.couponId, t.productId] })]
 )
 
+/** A named period in which products cost less. The products carry the prices and the period themselves. */
+export const sales = sqliteTable(
+  'sales',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    name: text('name').notNull(),
+    percentBps: integer('percent_bps').notNull(),
+    startsAt: instant('starts_at').notNull(),
+    endsAt: instant('ends_at').notNull(),
+    createdAt: instant('created_at').notNull(),
+    /** When an operator ended it before its end. */
+    endedAt: instant('ended_at')
+  },
+  (t) => [
+    index('sales_by_end').on(t.endsAt),
+    check('sales_percent', sql`${t.percentBps} BETWEEN 1 AND 9999`),
+    check('sales_period', sql`${t.endsAt} > ${t.startsAt}`)
+  ]
+)
+
+export const saleProducts = sqliteTable(
+  'sale_products',
+  {
+    saleId: integer('sale_id')
+      .notNull()
+      .references(() => sales.id),
+    productId: integer('product_id')
+      .notNull()
+      .references(() => products.id)
+  },
+  (t) => [primaryKey({ columns: [t.saleId, t.productId] })]
+)
+
+/**
+ * What a product or a variation cost until `until`, recorded by triggers. Beside a sale the EU asks for the lowest price of
+ * the 30 days before it (directive 98/6/EC art. 6a).
+ */
+export const priceHistory = sqliteTable(
+  'price_history',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    productId: integer('product_id')
+      .notNull()
+      .references(() => products.id),
+    /** Null for the product's own prices. */
+    variationId: integer('variation_id').references(() => variations.id),
+    priceMinor: minor('price_minor').notNull(),
+    salePriceMinor: minor('sale_price_minor'),
+    saleStartsAt: instant('sale_starts_at'),
+    saleEndsAt: instant('sale_ends_at'),
+    until: instant('until').notNull()
+  },
+  (t) => [
+    index('price_history_by_product').on(t.productId, t.variationId, t.until),
+    index('price_history_by_time').on(t.until)
+  ]
+)
+
 export const couponCategories = sqliteTable(
   'coupon_categories',
   {
@@ -265,10 +332,15 @@ export const searchWords = sqliteTable(
 )
 
 const run = raiseRevision('catalog')
+const record =
+  'INSERT INTO price_history (product_id, variation_id, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, until)'
+const instantNow = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
+const changes = (columns: readonly string[]): string =>
+  columns.map((name) => `OLD.${name} IS NOT NEW.${name}`).join(' OR ')
 const offerColumns =
-  'slug, name, sku, description, description_html, url, type, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, published, position, weight_grams, length_mm, width_mm, height_mm, brand, gtin, seo_title, seo_description, updated_at'
+  'slug, name, sku, description, description_html, url, type, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, published, position, weight_grams, length_mm, width_mm, height_mm, brand, gtin, mpn, unit_measure, seo_title, seo_description, updated_at'
 const variationColumns =
-  'sku, name, options, price_minor, sale_price_minor, gtin, weight_grams, is_default, position, available'
+  'sku, name, options, price_minor, sale_price_minor, gtin, mpn, unit_measure, weight_grams, is_default, position, available'
 
 export const triggers: readonly Trigger[] = [
   { name: 'products_inserted', event: 'AFTER INSERT', on: products, run },
@@ -280,6 +352,28 @@ export const triggers: readonly Trigger[] = [
     on: products,
     when: '(coalesce(OLD.stock, 1) > 0) <> (coalesce(NEW.stock, 1) > 0)',
     run
+  },
+  {
+    name: 'products_repriced',
+    event: 'AFTER UPDATE OF price_minor, sale_price_minor, sale_starts_at, sale_ends_at',
+    on: products,
+    when: changes(['price_minor', 'sale_price_minor', 'sale_starts_at', 'sale_ends_at']),
+    run: `${record} VALUES (OLD.id, NULL, OLD.price_minor, OLD.sale_price_minor, OLD.sale_starts_at, OLD.sale_ends_at, ${instantNow})`
+  },
+  // The period of a sale is that of the variations, too.
+  {
+    name: 'products_rescheduled',
+    event: 'AFTER UPDATE OF sale_starts_at, sale_ends_at',
+    on: products,
+    when: changes(['sale_starts_at', 'sale_ends_at']),
+    run: `${record} SELECT OLD.id, id, price_minor, sale_price_minor, OLD.sale_starts_at, OLD.sale_ends_at, ${instantNow} FROM variations WHERE product_id = OLD.id`
+  },
+  {
+    name: 'variations_repriced',
+    event: 'AFTER UPDATE OF price_minor, sale_price_minor',
+    on: variations,
+    when: changes(['price_minor', 'sale_price_minor']),
+    run: `${record} SELECT id, OLD.id, OLD.price_minor, OLD.sale_price_minor, sale_starts_at, sale_ends_at, ${instantNow} FROM products WHERE id = OLD.product_id`
   },
   { name: 'products_deleted', event: 'AFTER DELETE', on: products, run },
   { name: 'variations_inserted', event: 'AFTER INSERT', on: variations, run },

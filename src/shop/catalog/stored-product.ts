@@ -34,6 +34,13 @@ const variationsOf = statement((orm) =>
     .orderBy(variations.position, variations.id)
     .prepare()
 )
+const variationOfId = statement((orm) =>
+  orm
+    .select()
+    .from(variations)
+    .where(eq(variations.id, sql.placeholder('variationId')))
+    .prepare()
+)
 const categoriesOf = statement((orm) =>
   orm
     .select({ id: categories.id, slug: categories.slug, name: categories.name })
@@ -73,6 +80,11 @@ export function productBySlug(db: Db, slug: string): ProductRow | undefined {
 /** Finds at most two products by their own SKU. Shops may use one SKU several times. */
 export function productsBySku(db: Db, sku: string): ProductRow[] {
   return bySku(db).all({ sku })
+}
+
+/** Finds a variation by its id, available or not. */
+export function variationById(db: Db, variationId: number): VariationRow | undefined {
+  return variationOfId(db).get({ variationId })
 }
 
 /** The available variations in their order; empty for a product without variations. */

@@ -9,7 +9,7 @@ import type { TestDb } from '../../support/temporary-shop.ts'
 
 /** Imports a catalog as the content of a JSON file, in EUR. */
 export function apply(db: Db, content: unknown, options: Partial<ApplyOptions> & { now?: number } = {}): CatalogResult {
-  const { file } = readCatalogFile(JSON.stringify(content), { currency: 'EUR' })
+  const { file } = readCatalogFile(JSON.stringify(content), { currency: 'EUR', timeZone: 'UTC' })
   const { now = noon, ...applyOptions } = options
   return write(db, (tx) => applyCatalogFile(tx, file, { keepStock: false, ...applyOptions }, now))
 }

@@ -1,6 +1,6 @@
 import { validationFailed } from '../../../errors.ts'
 import { write } from '../../../platform/db/database.ts'
-import type { Db } from '../../../platform/db/database.ts'
+import type { Db, Tx } from '../../../platform/db/database.ts'
 import type { FetchOptions } from '../../../platform/pictures/fetch-picture.ts'
 import { PictureError } from '../../../platform/pictures/picture-kind.ts'
 import type { ShopContext } from '../../context.ts'
@@ -18,6 +18,7 @@ import {
   isUrl,
   moveImageRow
 } from './stored-images.ts'
+import type { ImageOwner, StoredPicture } from './stored-images.ts'
 
 /** A picture as operators see it: also one that is not stored, with the reason. */
 export type ManagedImage = {
@@ -67,15 +68,36 @@ export async function addImage(
 ): Promise<void> {
   const product = getProduct(shop.db, slug)
   const owner = { productId: product.id, variationId: sku === undefined ? null : variationIdOf(shop.db, product, sku) }
-  const source = { src, folder: isUrl(src) ? null : process.cwd() }
-  const picture = await storePicture(shop, source, options).catch((error: unknown) => {
-    if (error instanceof PictureError) throw validationFailed({ src: [error.message] }, error.message)
-    throw error
+  const picture = await loadPicture(shop, { src, alt }, options)
+  write(shop.db, (tx) => showPicture(tx, shop, owner, picture))
+}
+
+/** A picture whose files are stored, and that no product shows yet. */
+export type NewPicture = { source: { src: string; folder: string | null; alt: string }; stored: StoredPicture }
+
+/**
+ * Fetches a picture and stores its files.
+ *
+ * @throws AppError VALIDATION_FAILED (`src`) with the source and the reason; DEPENDENCY_UNAVAILABLE when the disk is full or
+ *   cannot be written
+ */
+export async function loadPicture(
+  shop: ShopContext,
+  { src, alt }: Pick<NewImage, 'src' | 'alt'>,
+  options: FetchOptions
+): Promise<NewPicture> {
+  const source = { src, alt, folder: isUrl(src) ? null : process.cwd() }
+  const stored = await storePicture(shop, source, options).catch((error: unknown) => {
+    if (!(error instanceof PictureError)) throw error
+    throw validationFailed({ src: [error.message] }, `${src}: ${error.message}`)
   })
-  write(shop.db, (tx) => {
-    const mediaHash = recordPicture(tx, shop, picture)
-    insertImageRow(tx, owner, { ...source, alt, mediaHash }, shop.clock.now())
-  })
+  return { source, stored }
+}
+
+/** Shows a loaded picture after the others of a product or variation. */
+export function showPicture(tx: Tx, shop: ShopContext, owner: ImageOwner, { source, stored }: NewPicture): void {
+  const mediaHash = recordPicture(tx, shop, stored)
+  insertImageRow(tx, owner, { ...source, mediaHash }, shop.clock.now())
 }
 
 function variationIdOf(db: Db, product: ProductRow, sku: string): number {

@@ -2,6 +2,8 @@ import { CsvError, parse } from 'csv-parse/sync'
 import { refuseFile } from './report.ts'
 import { AppError } from '../../../errors.ts'
 import { toMinor } from '../../../platform/money.ts'
+import { isKeyOf } from '../../../platform/typed.ts'
+import { measures } from './fields.ts'
 import type { TaxClass } from '../../tax/input.ts'
 import { isUtf8 } from 'node:buffer'
 
@@ -263,6 +265,37 @@ export function toGrams(cell: string, unit: string): number | null | undefined {
 /** As `toGrams`, a length in whole millimetres. */
 export function toMillimetres(cell: string, unit: string): number | null | undefined {
   return convert(cell, millimetres[unit.trim().toLowerCase()])
+}
+
+/** Names that other shops use for the units, and how much of a unit one of theirs is. */
+const otherUnits: ReadonlyMap<string, readonly [keyof typeof measures, number]> = new Map([
+  ['litre', ['l', 1]],
+  ['liter', ['l', 1]],
+  ['mm', ['cm', 0.1]],
+  ['m2', ['sqm', 1]],
+  ['m²', ['sqm', 1]],
+  ['qm', ['sqm', 1]],
+  ['m3', ['cbm', 1]],
+  ['m³', ['cbm', 1]],
+  ['item', ['ct', 1]],
+  ['items', ['ct', 1]],
+  ['piece', ['ct', 1]],
+  ['pcs', ['ct', 1]],
+  ['stk', ['ct', 1]],
+  ['stück', ['ct', 1]]
+])
+
+/**
+ * How much one unit contains, from the cells of another shop's export, as the format takes it (`750 ml`). Null without an
+ * amount, undefined for a unit that is unknown here and for an amount that is not a number.
+ */
+export function toUnitMeasure(amountCell: string, unitCell: string): string | null | undefined {
+  const amount = decimalText(amountCell)
+  if (amount === '' || /^0*(?:\.0*)?$/.test(amount)) return null
+  const name = unitCell.trim().toLowerCase()
+  const [unit, factor] = isKeyOf(measures, name) ? [name, 1] : (otherUnits.get(name) ?? [undefined, 0])
+  if (unit === undefined || !/^\d{1,6}(?:\.\d+)?$/.test(amount)) return undefined
+  return `${Number((Number(amount) * factor).toFixed(3))} ${unit}`
 }
 
 /** The unit in a column name, such as `Weight (kg)`. */

@@ -1,5 +1,8 @@
 import { z } from 'zod'
+import { parseInstant } from '../../../platform/days.ts'
+import type { Edge } from '../../../platform/days.ts'
 import { check, count, line, lines, prose } from '../../../platform/input-fields.ts'
+import { isKeyOf } from '../../../platform/typed.ts'
 import { codePoints } from '../../../platform/text.ts'
 import { toSafeHtml } from './html-text.ts'
 
@@ -15,6 +18,31 @@ export function gtin() {
     return check(context, code ?? '', code === undefined ? 'Must be 8, 12, 13 or 14 digits, or an ISBN.' : undefined)
   })
 }
+
+/** How much one unit contains: a number and a unit, stored as `750 ml`. */
+export function unitMeasure() {
+  return z.string().transform((value, context) => {
+    const [, amount = '', unit = ''] = /^\s*(\d{1,6}(?:\.\d{1,3})?)\s*([a-z]{1,3})\s*$/i.exec(value) ?? []
+    const isKnown = isKeyOf(measures, unit.toLowerCase()) && Number(amount) > 0
+    const cause = `Must be a number above 0 and one of the units ${Object.keys(measures).join(', ')}, such as 750 ml.`
+    return check(context, `${amount} ${unit.toLowerCase()}`, isKnown ? undefined : cause)
+  })
+}
+
+/** The units of what a product contains: the unit to which its price is compared, and how many of them that has. */
+export const measures = {
+  mg: { base: 'kg', count: 1_000_000 },
+  g: { base: 'kg', count: 1000 },
+  kg: { base: 'kg', count: 1 },
+  ml: { base: 'l', count: 1000 },
+  cl: { base: 'l', count: 100 },
+  l: { base: 'l', count: 1 },
+  cm: { base: 'm', count: 100 },
+  m: { base: 'm', count: 1 },
+  sqm: { base: 'sqm', count: 1 },
+  cbm: { base: 'cbm', count: 1 },
+  ct: { base: 'ct', count: 1 }
+} as const
 
 /** A weight in grams. */
 export function weight() {
@@ -32,10 +60,13 @@ function isName(text: string): boolean {
   return text.trim() !== '' && codePoints(text) <= 255
 }
 
-/** An ISO 8601 date or date and time, converted to epoch milliseconds. */
-export function instant() {
+/**
+ * An ISO 8601 date or date and time, converted to epoch milliseconds. A date is a whole day of the time zone, so as the
+ * end of a period it includes that day.
+ */
+export function instant(timeZone: string, edge: Edge) {
   return z.string().transform((value, context) => {
-    const at = parseInstant(value.trim())
+    const at = parseInstant(timeZone, value.trim(), edge)
     return check(
       context,
       at ?? 0,
@@ -79,27 +110,8 @@ export function filePath() {
   })
 }
 
-const instantPattern =
-  /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(Z|[+-](?:0\d|1[0-4]):[0-5]\d))?$/
 const isoPeriod = /^P(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,4})W)?(?:(\d{1,4})D)?$/
 const shortPeriod = /^(\d{1,4})\s*([ymwd])$/i
-
-/**
- * Parses an ISO 8601 date (midnight UTC) or date and time with Z or an offset, seconds optional, to epoch milliseconds.
- * Undefined for anything else, for days that do not exist, and for times before 1970.
- */
-export function parseInstant(text: string): number | undefined {
-  const match = instantPattern.exec(text)
-  if (!match) return undefined
-  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] = match
-  const midnight = new Date(`${year}-${month}-${day}T00:00:00Z`)
-  // V8 reads the 30th of February as the 2nd of March.
-  if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(day)) return undefined
-  const at = Date.parse(
-    `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, '0').slice(0, 3)}${zone}`
-  )
-  return Number.isNaN(at) || at < 0 ? undefined : at
-}
 
 /**
  * Parses the duration of a membership: `P1Y`, `P1M`, `P14D`, `P2W`, `P1Y6M`, or `1y`, `1m`, `2w`, `14d`. Returns an ISO

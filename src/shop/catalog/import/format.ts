@@ -13,6 +13,7 @@ import {
 } from '../../../platform/input-fields.ts'
 import { campaign, plan } from '../../benefits/input.ts'
 import type { CampaignInput, PlanInput } from '../../benefits/input.ts'
+import type { ShopPlace } from '../../settings/shop-days.ts'
 import { shippingZone } from '../../shipping/input.ts'
 import type { ShippingZone } from '../../shipping/input.ts'
 import { taxClasses, taxRate } from '../../tax/input.ts'
@@ -21,7 +22,7 @@ import { grantSchema, misfit } from '../grants.ts'
 import type { GrantSpec } from '../grants.ts'
 import { productTypes } from '../product-types.ts'
 import type { ProductRow, VariationRow } from '../rows.ts'
-import { categoryList, gtin, html, imageList, instant, weight } from './fields.ts'
+import { categoryList, gtin, html, imageList, instant, unitMeasure, weight } from './fields.ts'
 import type { ImageInput } from './fields.ts'
 import { htmlToText } from './html-text.ts'
 import { slugFor } from './slug.ts'
@@ -34,6 +35,7 @@ export const productColumns = [
   'descriptionHtml',
   'priceMinor',
   'salePriceMinor',
+  'costMinor',
   'saleStartsAt',
   'saleEndsAt',
   'type',
@@ -47,6 +49,8 @@ export const productColumns = [
   'heightMm',
   'brand',
   'gtin',
+  'mpn',
+  'unitMeasure',
   'seoTitle',
   'seoDescription',
   'url'
@@ -72,6 +76,8 @@ export const variationColumns = [
   'salePriceMinor',
   'stock',
   'gtin',
+  'mpn',
+  'unitMeasure',
   'weightGrams',
   'isDefault'
 ] as const satisfies readonly (keyof VariationRow)[]
@@ -111,6 +117,7 @@ const newProduct: Omit<FullProduct, 'slug' | 'name' | 'priceMinor'> = {
   description: '',
   descriptionHtml: null,
   salePriceMinor: null,
+  costMinor: null,
   saleStartsAt: null,
   saleEndsAt: null,
   type: 'physical',
@@ -123,6 +130,8 @@ const newProduct: Omit<FullProduct, 'slug' | 'name' | 'priceMinor'> = {
   heightMm: null,
   brand: null,
   gtin: null,
+  mpn: null,
+  unitMeasure: null,
   seoTitle: null,
   seoDescription: null,
   url: null,
@@ -177,10 +186,11 @@ export type FormatSchemas = ReturnType<typeof formatSchemas>
 /**
  * The schemas of an import file's entries (docs/contract.md A7). They refuse unknown fields.
  *
- * @param currency the shop's; amounts are in it
+ * @param place the shop's: amounts are in its currency, and days are of its time zone
  */
-export function formatSchemas(currency: string) {
-  const parts = productParts(currency)
+export function formatSchemas(place: ShopPlace) {
+  const { currency } = place
+  const parts = productParts(place)
   return {
     product: z
       .strictObject({
@@ -242,7 +252,7 @@ export function formatSchemas(currency: string) {
         ...category,
         description: description ?? undefined
       })),
-    coupon: coupon(currency),
+    coupon: coupon(place),
     shipping: shippingZone(currency),
     tax: taxRate,
     plan,
@@ -257,19 +267,20 @@ export function formatSchemas(currency: string) {
         rate: percent().nullish()
       })
       .transform(({ code, user, status, rate }) => {
-        return { code, user, status: status ?? 'pending', rateBps: rate ?? null }
+        return { code, user, status: status ?? 'pending', rateBps: rate ?? undefined }
       })
   }
 }
 
-function productParts(currency: string) {
+function productParts({ currency, timeZone }: ShopPlace) {
   return {
     name: line(255),
     sku: line(255).nullish(),
     description: prose(100_000).nullish(),
     descriptionHtml: html(200_000).nullish(),
-    saleStart: instant().nullish(),
-    saleEnd: instant().nullish(),
+    cost: amount(currency).nullish(),
+    saleStart: instant(timeZone, 'start').nullish(),
+    saleEnd: instant(timeZone, 'end').nullish(),
     type: orMissing(z.enum(productTypes, `Must be ${productTypes.join(' or ')}.`)),
     stock: count(0).nullish(),
     published: orMissing(z.boolean()),
@@ -281,6 +292,8 @@ function productParts(currency: string) {
     heightMm: count(0, 1_000_000).nullish(),
     brand: line(255).nullish(),
     gtin: gtin().nullish(),
+    mpn: line(70).nullish(),
+    unitMeasure: unitMeasure().nullish(),
     seoTitle: line(255).nullish(),
     seoDescription: line(1000).nullish(),
     url: webUrl().nullish(),
@@ -300,10 +313,10 @@ function orMissing<T>(schema: z.ZodType<T>) {
 }
 
 /** HTML without a text gives the text. */
-function toProduct({ saleStart, saleEnd, description, ...fields }: ProductParts) {
+function toProduct({ saleStart, saleEnd, cost, description, ...fields }: ProductParts) {
   const { descriptionHtml } = fields
   const text = description ?? (descriptionHtml == null ? undefined : htmlToText(descriptionHtml))
-  return { ...fields, description: text, saleStartsAt: saleStart, saleEndsAt: saleEnd }
+  return { ...fields, description: text, costMinor: cost, saleStartsAt: saleStart, saleEndsAt: saleEnd }
 }
 
 /** A product without its own price has the price of its default variation. */
@@ -328,14 +341,14 @@ function checkSale(product: ProductInput, context: z.core.$RefinementCtx): void 
   }
 }
 
-function coupon(currency: string) {
+function coupon({ currency, timeZone }: ShopPlace) {
   return z
     .strictObject({
       code: line(64),
       percent: percent().nullish(),
       amount: amount(currency).nullish(),
-      startsAt: instant().nullish().transform(orNull),
-      endsAt: instant().nullish().transform(orNull),
+      startsAt: instant(timeZone, 'start').nullish().transform(orNull),
+      endsAt: instant(timeZone, 'end').nullish().transform(orNull),
       minTotal: amount(currency).nullish(),
       maxUses: count(1).nullish().transform(orNull),
       maxUsesPerCustomer: count(1).nullish().transform(orNull),
@@ -359,6 +372,9 @@ function orNull<T>(value: T | null | undefined): T | null {
   return value ?? null
 }
 
+/** How many variations a product can have. */
+export const mostVariations = 2048
+
 /**
  * The schema of a product's `variations`. At most one is the default, which a buyer gets who chooses none. A variation with options is named after them if
  * it has no name.
@@ -368,7 +384,7 @@ function orNull<T>(value: T | null | undefined): T | null {
 export function variationList(currency: string) {
   return z
     .array(variation(currency))
-    .max(2048, 'Must have at most 2048 entries.')
+    .max(mostVariations, `Must have at most ${mostVariations} entries.`)
     .transform((variations, context) => {
       checkVariations(variations, context)
       return variations
@@ -385,6 +401,8 @@ function variation(currency: string) {
       salePrice: amount(currency).nullish(),
       stock: count(0).nullish(),
       gtin: gtin().nullish(),
+      mpn: line(70).nullish(),
+      unitMeasure: unitMeasure().nullish(),
       weightGrams: weight().nullish(),
       default: z.boolean().nullish(),
       images: imageList().nullish()
@@ -403,6 +421,8 @@ function variation(currency: string) {
         ...amounts,
         stock: stock ?? null,
         gtin: entry.gtin ?? null,
+        mpn: entry.mpn ?? null,
+        unitMeasure: entry.unitMeasure ?? null,
         weightGrams: entry.weightGrams ?? null,
         isDefault: entry.default ?? false,
         images: entry.images ?? undefined

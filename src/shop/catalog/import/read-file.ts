@@ -1,6 +1,7 @@
 import { isBelowMinimum, minimumChargeMinor, formatMoney, isCurrency } from '../../../platform/money.ts'
 import { AppError } from '../../../errors.ts'
 import type { Table, Encoding } from './csv-table.ts'
+import type { ShopPlace } from '../../settings/shop-days.ts'
 import { readTable, decodeText, renameColumns } from './csv-table.ts'
 import { readDrafts, FileErrors, refuseFile, ReportBuilder } from './report.ts'
 import { emptyLists, formatSchemas } from './format.ts'
@@ -14,9 +15,8 @@ import { toEnglishColumns } from './woocommerce-languages.ts'
 
 export const maxFileBytes = 50 * 1024 * 1024
 
-export type ReadOptions = {
-  /** The shop's; amounts are in it. */
-  currency: string
+/** Amounts are in the shop's currency, and days are of its time zone. */
+export type ReadOptions = ShopPlace & {
   /** Names for columns of a CSV file. */
   map?: ColumnMap | undefined
   /** What the slugs of products are made from if the file has none. */
@@ -42,7 +42,7 @@ export function readCatalogFile(
   if (text.trim() === '') refuseFile(null, null, 'The file is empty.')
   const report = new ReportBuilder()
   if (!/^\s*[[{]/.test(text)) return readCsv(text, encoding, options)
-  const { file, entries } = readJson(text, currency)
+  const { file, entries } = readJson(text, options)
   warnOfSmallPrices(file.products, currency, report)
   for (const { name } of file.products.filter(({ published }) => published === false)) {
     report.unpublish('Not published in the file', name)
@@ -50,10 +50,12 @@ export function readCatalogFile(
   return { file, report: report.build('json', entries) }
 }
 
-function readCsv(text: string, encoding: Encoding, { currency, map = {}, slugsFrom = 'sku' }: ReadOptions) {
+function readCsv(text: string, encoding: Encoding, options: ReadOptions) {
+  const { currency, timeZone, map = {}, slugsFrom = 'sku' } = options
   const { table, format } = recognise(mapColumns(readTable(text), map))
   const context = {
     currency,
+    timeZone,
     slugsFrom,
     errors: new FileErrors(table.titleOf),
     report: new ReportBuilder(table.titleOf)
@@ -61,7 +63,7 @@ function readCsv(text: string, encoding: Encoding, { currency, map = {}, slugsFr
   if (encoding === 'Windows-1252') {
     context.report.warn('The file is not UTF-8. It is read as Windows-1252 (Latin-1): check names with accents.')
   }
-  const products = readDrafts(readers[format](table, context), formatSchemas(currency), context.errors)
+  const products = readDrafts(readers[format](table, context), formatSchemas(options), context.errors)
   context.errors.throwIfAny()
   warnOfSmallPrices(products, currency, context.report)
   return { file: { ...emptyLists, products }, report: context.report.build(format, table.rows.length) }

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { compareKey } from '../../../platform/text.ts'
+import type { ShopPlace } from '../../settings/shop-days.ts'
 import { isRecord, keysOf } from '../../../platform/typed.ts'
 import { emptyLists, formatSchemas } from './format.ts'
 import type { CatalogFile, CatalogLists, FormatSchemas } from './format.ts'
@@ -17,12 +18,12 @@ const kinds = keysOf(emptyLists)
  *
  * @throws AppError VALIDATION_FAILED with the line, path and cause of each error
  */
-export function readJson(text: string, currency: string): { file: CatalogFile; entries: number } {
+export function readJson(text: string, place: ShopPlace): { file: CatalogFile; entries: number } {
   const document = parseJson(text)
   const reader = { errors: new FileErrors(), lines: new JsonLines(text) }
   const lists = findLists(document, reader)
   reader.errors.throwIfAny()
-  const file = readLists(lists, formatSchemas(currency), reader)
+  const file = readLists(lists, formatSchemas(place), reader)
   reader.errors.throwIfAny()
   return { file, entries: kinds.reduce((sum, kind) => sum + lists[kind].entries.length, 0) }
 }

@@ -12,7 +12,8 @@ import {
   isTruthy,
   splitList,
   stockCount,
-  toGrams
+  toGrams,
+  toUnitMeasure
 } from './csv-table.ts'
 import type { TaxClass } from '../../tax/input.ts'
 import { refuseFile, repeatedSkus } from './report.ts'
@@ -49,6 +50,9 @@ const headers = {
   gramsUnit: ['Variant Weight Unit', 'Weight unit for display'],
   taxable: ['Variant Taxable', 'Charge tax'],
   barcode: ['Variant Barcode', 'Barcode'],
+  mpn: ['Google Shopping / MPN'],
+  content: ['Unit Price Total Measure'],
+  contentUnit: ['Unit Price Total Measure Unit'],
   seoTitle: ['SEO Title', 'SEO title'],
   seoDescription: ['SEO Description', 'SEO description'],
   image: ['Image Src', 'Product image URL'],
@@ -100,7 +104,7 @@ const noPrices = 'The file does not have this column. Export the products from S
 
 /** Shopify writes an apostrophe before a SKU or barcode of digits, so that spreadsheets keep its zeros. */
 function plainCell(cell: string, field: Field): string {
-  return field === 'sku' || field === 'barcode' ? cell.replace(/^'(?=\d+$)/, '') : cell
+  return field === 'sku' || field === 'barcode' || field === 'mpn' ? cell.replace(/^'(?=\d+$)/, '') : cell
 }
 
 function ignoreColumns({ table, column, report }: Reading): void {
@@ -190,6 +194,8 @@ function variantColumns(column: (field: Field) => string): Source['columns'] {
     name: column('option1'),
     options: column('option1'),
     gtin: column('barcode'),
+    mpn: column('mpn'),
+    unitMeasure: column('content'),
     weightGrams: column('grams'),
     price: column('price'),
     salePrice: column('price'),
@@ -249,7 +255,7 @@ function shippingType(variants: readonly Row[], { cell }: Reading): ProductType 
 
 function plainParts(row: Row, reading: Reading): { variations: object[] } & Record<string, unknown> {
   const sku = reading.cell(row, 'sku') || null
-  return { sku, gtin: gtinOf(row, reading), ...prices(row, reading), stock: stock(row, reading), variations: [] }
+  return { sku, ...codesOf(row, reading), ...prices(row, reading), stock: stock(row, reading), variations: [] }
 }
 
 /** Shopify weighs each variant. If all weigh the same, the product has the weight. */
@@ -288,7 +294,7 @@ function variations(
       options: optionValues[index],
       ...prices(row, reading),
       stock: stock(row, reading),
-      gtin: gtinOf(row, reading),
+      ...codesOf(row, reading),
       ...(cell(row, 'variantImage') === '' ? {} : { images: variantImage(row, reading) })
     }
   })
@@ -330,6 +336,18 @@ function weightOf(row: Row, name: string, { cell, column, report }: Reading): nu
   const grams = toGrams(cell(row, 'grams'), 'g')
   if (grams === undefined) report.ignore(column('grams'), 'This is not a number', name)
   return grams || null
+}
+
+/** The GTIN, the maker's number and the content of a variant; fields without a column are left out. */
+function codesOf(row: Row, reading: Reading): Record<string, string | null> {
+  const { cell, column, table, report } = reading
+  const unitMeasure = toUnitMeasure(cell(row, 'content'), cell(row, 'contentUnit'))
+  if (unitMeasure === undefined) report.ignore(column('content'), 'The unit or the number is unknown')
+  return {
+    gtin: gtinOf(row, reading),
+    ...(table.has(column('mpn')) ? { mpn: cell(row, 'mpn') || null } : {}),
+    ...(table.has(column('content')) ? { unitMeasure: unitMeasure ?? null } : {})
+  }
 }
 
 /** The GTIN of a variant; null without a valid one. */

@@ -31,6 +31,8 @@ const readers = {
   taxClass: (cell) => toTaxClass(cell) ?? cell,
   brand: text,
   gtin: text,
+  mpn: text,
+  unitMeasure: text,
   seoTitle: text,
   seoDescription: text,
   url: text,

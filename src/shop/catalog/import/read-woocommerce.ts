@@ -25,8 +25,8 @@ export function isWooCommerce(table: Table): boolean {
 
 /**
  * Reads the products of WooCommerce's product export: simple products, and variable products with their variations,
- * which may come before their parent. The export has no slugs: they are derived from the SKU or from the name. Errors and
- * ignored cells go to `context`.
+ * which may come before their parent. WooCommerce's own export has no column `Slug`: without it, slugs are derived from the
+ * SKU or from the name. Errors and ignored cells go to `context`.
  */
 export function readWooCommerce(table: Table, context: Omit<WooContext, 'table'>): Draft[] {
   const woo = { ...context, table }
@@ -56,7 +56,7 @@ function readProduct(product: WooRow, children: readonly WooRow[], file: WooFile
   const { row, sku, name, id } = product
   const { table } = woo
   const text = woo.slugsFrom === 'name' ? name || sku : sku || name
-  const slug = file.slugs.take(slugFor(text), id || `${sku} ${name}`)
+  const slug = file.slugs.take(slugFor(row.cell('Slug') || text), id || `${sku} ${name}`)
   const isVariable = product.kind === 'variable'
   const body = isVariable ? readVariations(product, children, slug, woo) : plainParts(product, woo)
   const value = {
@@ -106,6 +106,8 @@ function productColumns(sku: string): Source['columns'] {
     descriptionHtml: 'Description',
     sku: 'SKU',
     brand: 'Brands',
+    mpn: 'MPN',
+    unitMeasure: 'Unit product',
     price: 'Regular price',
     salePrice: 'Sale price',
     saleStart: 'Date sale price starts',
@@ -153,6 +155,7 @@ function positionsOf(products: readonly WooRow[], { errors }: WooContext): Map<W
 
 const always = new Set([
   'id',
+  'slug',
   'type',
   'sku',
   'name',

@@ -1,15 +1,18 @@
+import { firstInstant, isDay } from '../../../platform/days.ts'
+import { toIso } from '../../../platform/iso-time.ts'
 import type { GrantSpec } from '../grants.ts'
 import { decimalText, isCheaper, isFalsy, isTruthy, splitList, stockCount, toTaxClass } from './csv-table.ts'
 import type { Row, Table } from './csv-table.ts'
 import { htmlToLine, htmlToText, embeddedIsIgnored, hasEmbedded, withParagraphs } from './html-text.ts'
 import type { FileErrors, ReportBuilder } from './report.ts'
 import type { TaxClass } from '../../tax/input.ts'
-import { toGrams, toMillimetres, unitOf } from './csv-table.ts'
+import { toGrams, toMillimetres, toUnitMeasure, unitOf } from './csv-table.ts'
 import { toGtin } from './fields.ts'
 
 export type WooContext = {
   table: Table
   currency: string
+  timeZone: string
   slugsFrom: 'name' | 'sku'
   errors: FileErrors
   report: ReportBuilder
@@ -65,8 +68,8 @@ export type WooPrices = {
   saleEnd: string | null
 }
 
-/** The regular price, and the sale price with its period when it is lower. Warns that sale dates are read as UTC. */
-export function pricesOf({ row, name }: WooRow, { currency, report }: WooContext): WooPrices {
+/** The regular price, and the sale price with its period when it is lower. Warns of how sale dates are read. */
+export function pricesOf({ row, name }: WooRow, { currency, timeZone, report }: WooContext): WooPrices {
   const price = decimalText(row.cell('Regular price')) || undefined
   const sale = decimalText(row.cell('Sale price'))
   const none = { price, salePrice: null, saleStart: null, saleEnd: null }
@@ -76,23 +79,26 @@ export function pricesOf({ row, name }: WooRow, { currency, report }: WooContext
     report.ignore('Sale price', 'The sale price is not below the regular price')
     return none
   }
-  const saleStart = dateOf(row, 'Date sale price starts', false)
-  const isDated = saleStart !== null || row.cell('Date sale price ends') !== ''
-  if (isDated) report.warn('The sale dates in this export have no time zone. They are read as UTC.')
-  return { price, salePrice: sale, saleStart, saleEnd: dateOf(row, 'Date sale price ends', true) }
+  const [saleStart, saleEnd] = ['Date sale price starts', 'Date sale price ends'].map((column) =>
+    dateOf(row.cell(column), timeZone)
+  )
+  if (saleStart !== null || saleEnd !== null)
+    report.warn(`The sale dates in this export have no time zone. They are read in the one of the shop, ${timeZone}.`)
+  return { price, salePrice: sale, saleStart: saleStart ?? null, saleEnd: saleEnd ?? null }
 }
 
 /**
- * WooCommerce writes `2026-11-30 23:59:59` in the shop's time zone, which the export does not contain, so it is read as
- * UTC. An end date without a time includes the whole day. Other text is returned unchanged, so that the format refuses it.
+ * WooCommerce writes `2026-11-30 23:59:59` in the shop's time zone, which the export does not contain. A date without a
+ * time, and an end in its last second, are the whole day. Other text is returned unchanged, so that the format refuses it.
  */
-function dateOf(row: Row, column: string, isEnd: boolean): string | null {
-  const cell = row.cell(column)
-  const match = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?$/.exec(cell)
-  if (!match) return cell || null
-  const [, day = '', hour, minute = '00', second = '00'] = match
-  if (hour !== undefined) return `${day}T${hour.padStart(2, '0')}:${minute}:${second}Z`
-  return isEnd ? `${day}T23:59:59Z` : day
+function dateOf(cell: string, timeZone: string): string | null {
+  const [, day = '', hour, minute = '00', second = '00'] =
+    /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?$/.exec(cell) ?? []
+  if (!isDay(day)) return cell || null
+  if (hour === undefined) return day
+  const clock = `${hour.padStart(2, '0')}:${minute}:${second}`
+  if (clock === '23:59:59') return day
+  return Number.isNaN(Date.parse(`${day}T${clock}Z`)) ? cell : toIso(firstInstant(timeZone, `${day} ${clock}`))
 }
 
 /**
@@ -141,13 +147,14 @@ export function downloadsOf({ columns }: Table, row: Row): GrantSpec<'download'>
   const days = /^[1-9]\d{0,4}$/.test(expiry) ? Number(expiry) : null
   const files = columns.flatMap((column) => {
     const address = /^download \d+ url$/i.test(column) ? row.cell(column) : ''
-    const file = fileName(address)
+    const file = downloadName(address)
     return file === undefined ? [] : [file]
   })
   return [...new Set(files)].map((file) => ({ kind: 'download', file, days }))
 }
 
-function fileName(address: string): string | undefined {
+/** The name of a download's file in the downloads folder; undefined for an address without one. */
+export function downloadName(address: string): string | undefined {
   const path = (URL.parse(address)?.pathname ?? address).split(/[\\/]/).at(-1) ?? ''
   try {
     const name = decodeURIComponent(path)
@@ -166,12 +173,22 @@ const gtinColumn = 'GTIN, UPC, EAN, or ISBN'
 const seoTitles = ['Meta: _yoast_wpseo_title', 'Meta: rank_math_title', 'Meta: _seopress_titles_title']
 const seoDescriptions = ['Meta: _yoast_wpseo_metadesc', 'Meta: rank_math_description', 'Meta: _seopress_titles_desc']
 /** WooCommerce has its own column since version 9.2; before, plugins such as Germanized had theirs. */
-const gtins = [gtinColumn, 'Meta: _global_unique_id', 'Meta: _ts_gtin', 'Meta: _wpm_gtin_code', 'Meta: _alg_ean']
+const gtins = [
+  gtinColumn,
+  'GTIN',
+  ...['_global_unique_id', '_ts_gtin', '_wpm_gtin_code', '_alg_ean', '_wc_gla_gtin'].map((key) => `Meta: ${key}`)
+]
+/** Of Germanized, in the columns of its own and as meta values, and of Google for WooCommerce. */
+const mpns = ['MPN', 'Meta: _ts_mpn', 'Meta: _wc_gla_mpn']
+const units = ['Unit', 'Meta: _unit']
+const amounts = ['Unit product', 'Meta: _unit_product']
 
 const measure = /^(weight|length|width|height) \(/i
 
 const read = new Set(
-  [...seoTitles, ...seoDescriptions, ...gtins, 'Brands', 'Tax status', 'Tax class'].map((name) => name.toLowerCase())
+  [seoTitles, seoDescriptions, gtins, mpns, units, amounts, ['Brands', 'Tax status', 'Tax class']]
+    .flat()
+    .map((name) => name.toLowerCase())
 )
 
 /** Whether `factsOf` reads a column, given in lower case. */
@@ -179,7 +196,7 @@ export function isFact(column: string): boolean {
   return read.has(column) || measure.test(column)
 }
 
-/** Weight, size, brand, GTIN and texts for search engines; fields without a column are left out. */
+/** Weight, size, brand, codes, content and texts for search engines; fields without a column are left out. */
 export function factsOf(product: WooRow, children: readonly WooRow[], woo: WooContext): Record<string, unknown> {
   const { table } = woo
   const [brand = null] = product.row.cell('Brands').split(/(?<!\\),|>/)
@@ -188,6 +205,8 @@ export function factsOf(product: WooRow, children: readonly WooRow[], woo: WooCo
     ...taxOf(product, woo),
     ...(table.has('Brands') ? { brand: brand?.replaceAll('\\,', ',').trim() || null } : {}),
     ...(gtins.some(table.has) ? { gtin: gtinOf(product, woo) } : {}),
+    ...(mpns.some(table.has) ? { mpn: mpnOf(product) } : {}),
+    ...(amounts.some(table.has) ? { unitMeasure: unitMeasureOf(product, woo) } : {}),
     ...textOf('seoTitle', seoTitles, product, woo),
     ...textOf('seoDescription', seoDescriptions, product, woo)
   }
@@ -209,6 +228,24 @@ export function gtinOf({ row, name }: WooRow, { report }: WooContext): string | 
   const gtin = toGtin(row.cell(column))
   if (gtin === undefined) report.ignore(column, 'This is not a GTIN, EAN, UPC or ISBN', name)
   return gtin ?? null
+}
+
+/** The maker's number of a product or variation; null without one. */
+export function mpnOf({ row }: WooRow): string | null {
+  return firstOf(row, mpns) || null
+}
+
+/** How much a product or variation contains; null if that is not known. A variation has the unit of its product. */
+export function unitMeasureOf(of: WooRow, { report }: WooContext, product: WooRow = of): string | null {
+  const unit = firstOf(of.row, units) || firstOf(product.row, units)
+  const measure = toUnitMeasure(firstOf(of.row, amounts), unit)
+  if (measure === undefined) report.ignore('Unit', 'The unit or the number is unknown', of.name)
+  return measure ?? null
+}
+
+/** The first cell that is not empty. */
+function firstOf(row: Row, columns: readonly string[]): string {
+  return columns.map((column) => row.cell(column)).find((cell) => cell !== '') ?? ''
 }
 
 /** A product's own weight and size. Its variations have weights of their own, but no sizes. */

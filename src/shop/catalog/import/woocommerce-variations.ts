@@ -3,7 +3,8 @@ import { repeatedSkus } from './report.ts'
 import { slugFor, UniqueNames } from './slug.ts'
 import { withoutMisfits } from '../grants.ts'
 import type { OptionValues } from '../grants.ts'
-import { gtinOf, weightOf, attributesOf, imagesOf, pricesOf, publishedState, stockOf } from './woocommerce-row.ts'
+import { attributesOf, gtinOf, imagesOf, mpnOf, pricesOf, publishedState } from './woocommerce-row.ts'
+import { stockOf, unitMeasureOf, weightOf } from './woocommerce-row.ts'
 import type { WooContext, WooPrices, WooRow } from './woocommerce-row.ts'
 
 const columns: Source['columns'] = {
@@ -13,7 +14,9 @@ const columns: Source['columns'] = {
   price: 'Regular price',
   salePrice: 'Sale price',
   stock: 'Stock',
-  gtin: 'GTIN, UPC, EAN, or ISBN'
+  gtin: 'GTIN, UPC, EAN, or ISBN',
+  mpn: 'MPN',
+  unitMeasure: 'Unit product'
 }
 
 /** Groups the variations by their `Parent`, which is `id:44` or the parent's SKU. Disabled variations are ignored. */
@@ -69,13 +72,13 @@ export function readVariations(
   const children = withPrice(all, woo)
   const choices = choicesOf(product, children, woo)
   const standard = choices.find((choice) => isStandard(product, choice, woo)) ?? choices[0]
-  const parts = new Map(children.map((child) => [child, partsOf(child, woo)]))
+  const parts = new Map(children.map((child) => [child, partsOf(child, product, woo)]))
   const sale = [...parts.values()].map(({ prices }) => prices).find(({ salePrice }) => salePrice !== null)
   const options = optionsOf(product, choices, woo)
   const skus = skusOf(choices, slug, woo)
   const variations = choices.map((choice, index) => {
     const { child } = choice
-    const { prices, stock, ...rest } = parts.get(child) ?? partsOf(child, woo)
+    const { prices, stock, ...rest } = parts.get(child) ?? partsOf(child, product, woo)
     return {
       ...rest,
       sku: skus[index],
@@ -99,11 +102,13 @@ export function readVariations(
 }
 
 /** What all choices of a row have in common. */
-function partsOf(child: WooRow, woo: WooContext) {
+function partsOf(child: WooRow, product: WooRow, woo: WooContext) {
   return {
     prices: pricesOf(child, woo),
     stock: stockOf(child, woo),
     gtin: gtinOf(child, woo),
+    mpn: mpnOf(child),
+    unitMeasure: unitMeasureOf(child, woo, product),
     weightGrams: weightOf(child, woo),
     ...(child.row.cell('Images') === '' ? {} : { images: imagesOf(child.row, woo) })
   }

@@ -16,7 +16,21 @@ export type ProductEntry = ReturnType<typeof toEntry>
 export function toEntry(product: FullProduct, currency: string) {
   const { slug, name, sku, description, descriptionHtml, type, stock, published, position, weightGrams, taxClass } =
     product
-  const { lengthMm, widthMm, heightMm, brand, gtin, seoTitle, seoDescription, url, categories, tags, grants } = product
+  const {
+    lengthMm,
+    widthMm,
+    heightMm,
+    brand,
+    gtin,
+    mpn,
+    unitMeasure,
+    seoTitle,
+    seoDescription,
+    url,
+    categories,
+    tags,
+    grants
+  } = product
   return {
     slug,
     name,
@@ -25,6 +39,7 @@ export function toEntry(product: FullProduct, currency: string) {
     descriptionHtml,
     price: toAmount(product.priceMinor, currency),
     salePrice: orNull(product.salePriceMinor, (minor) => toAmount(minor, currency)),
+    cost: orNull(product.costMinor, (minor) => toAmount(minor, currency)),
     saleStart: orNull(product.saleStartsAt, toTime),
     saleEnd: orNull(product.saleEndsAt, toTime),
     type,
@@ -38,6 +53,8 @@ export function toEntry(product: FullProduct, currency: string) {
     heightMm,
     brand,
     gtin,
+    mpn,
+    unitMeasure,
     seoTitle,
     seoDescription,
     url,
@@ -50,7 +67,20 @@ export function toEntry(product: FullProduct, currency: string) {
 }
 
 function toVariation(variation: VariationInput, currency: string) {
-  const { sku, name, options, priceMinor, salePriceMinor, stock, gtin, weightGrams, isDefault, images = [] } = variation
+  const {
+    sku,
+    name,
+    options,
+    priceMinor,
+    salePriceMinor,
+    stock,
+    gtin,
+    mpn,
+    unitMeasure,
+    weightGrams,
+    isDefault,
+    images = []
+  } = variation
   const salePrice = orNull(salePriceMinor, (minor) => toAmount(minor, currency))
   const shown = Object.keys(options).length === 0 ? {} : { options }
   return {
@@ -61,6 +91,8 @@ function toVariation(variation: VariationInput, currency: string) {
     salePrice,
     stock,
     gtin,
+    mpn,
+    unitMeasure,
     weightGrams,
     default: isDefault,
     ...(images.length === 0 ? {} : { images })

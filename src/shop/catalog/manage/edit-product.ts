@@ -1,13 +1,20 @@
 import { AppError, validationFailed } from '../../../errors.ts'
 import { write } from '../../../platform/db/database.ts'
-import type { Tx } from '../../../platform/db/database.ts'
+import type { Db } from '../../../platform/db/database.ts'
 import { definedFields } from '../../../platform/input-fields.ts'
 import { parseWith } from '../../../platform/http/validation.ts'
 import type { ShopContext } from '../../context.ts'
 import { setting } from '../../settings/settings.ts'
+import { shopPlace } from '../../settings/shop-days.ts'
+import type { ShopPlace } from '../../settings/shop-days.ts'
 import { ApplyRun, applyProduct } from '../apply-product.ts'
 import { exportProduct } from '../export-catalog.ts'
-import { formatSchemas } from '../import/format.ts'
+import type { FetchOptions } from '../../../platform/pictures/fetch-picture.ts'
+import type { ProductOption } from '../grants.ts'
+import { loadPicture, showPicture } from '../images/manage-images.ts'
+import type { NewPicture } from '../images/manage-images.ts'
+import { formatSchemas, mostVariations } from '../import/format.ts'
+import type { ProductInput } from '../import/format.ts'
 import { slugFor } from '../import/slug.ts'
 import type { ProductEntry } from '../import/write-json.ts'
 import { getProduct } from '../products.ts'
@@ -22,6 +29,8 @@ export type ProductFields = {
   categories?: string[] | undefined
   tags?: string[] | undefined
   taxClass?: string | undefined
+  /** What the shop pays for a unit, without tax. */
+  cost?: string | null | undefined
   weightGrams?: number | string | null | undefined
   saleStart?: string | null | undefined
   saleEnd?: string | null | undefined
@@ -36,6 +45,12 @@ export type NewProduct = ProductFields & {
   slug?: string | undefined
   type?: string | undefined
   published?: boolean | undefined
+  /** Its options with their values. Each combination becomes a variation at the product's price. */
+  options?: readonly ProductOption[] | undefined
+  /** The stock of variations by their values, such as `S` or `S/Red`; one without an entry has none. */
+  stocks?: ReadonlyMap<string, number> | undefined
+  /** Files or URLs. */
+  images?: readonly string[] | undefined
 }
 
 export type Edited = { row: ProductRow; changes: FieldChange[] }
@@ -58,40 +73,87 @@ export function editProduct(shop: ShopContext, slugOrId: string, edit: ProductEd
     const changed = definedFields({ ...fields, weightGrams: weights[0] })
     const entry = { slug: row.slug, name: row.name, price: before.price, ...changed, ...sale }
     const touchesStock = stock !== undefined || stockAdd !== undefined
-    applyProduct(new ApplyRun(tx, { keepStock: !touchesStock }, now), parseEntry(entry, before, currency))
+    applyProduct(new ApplyRun(tx, { keepStock: !touchesStock }, now), parseEntry(entry, before, shopPlace(tx)))
     const edited = getProduct(tx, row.slug)
     return { row: edited, changes: changesOf(before, exportProduct(tx, edited, currency)) }
   })
 }
 
 /**
- * Adds a product. Without a slug it gets one from its name.
+ * Adds a product with its variations and pictures. Without a slug it gets one from its name. A picture that cannot be used
+ * adds nothing.
  *
  * @throws AppError VALIDATION_FAILED with the field, also for a slug that another product has
  */
-export function addProduct(shop: ShopContext, product: NewProduct, now: number): Edited {
+export async function addProduct(
+  shop: ShopContext,
+  { options = [], stocks, images = [], ...product }: NewProduct,
+  now: number,
+  fetching: FetchOptions = {}
+): Promise<Edited> {
   const currency = setting(shop.db, 'shop.currency')
-  return write(shop.db, (tx) => {
+  // Everything that the pictures do not depend on is checked before they are fetched.
+  const entryFor = (tx: Db): ProductInput => {
     const slug = product.slug ?? freeSlug(tx, product.name)
     if (productBySlug(tx, slug) !== undefined) throw validationFailed({ slug: ['Another product has this slug.'] })
-    const entry = { ...definedFields(product), slug }
-    applyProduct(new ApplyRun(tx, { keepStock: false }, now), parseWith(formatSchemas(currency).product, entry))
-    const row = getProduct(tx, slug)
+    const variations = variationsFrom(slug, { ...product, options, stocks })
+    return parseWith(formatSchemas(shopPlace(tx)).product, { ...definedFields(product), slug, ...variations })
+  }
+  entryFor(shop.db)
+  const pictures: NewPicture[] = []
+  for (const src of images) pictures.push(await loadPicture(shop, { src, alt: product.name }, fetching))
+  return write(shop.db, (tx) => {
+    const entry = entryFor(tx)
+    applyProduct(new ApplyRun(tx, { keepStock: false }, now), entry)
+    const row = getProduct(tx, entry.slug)
+    for (const picture of pictures) showPicture(tx, shop, { productId: row.id, variationId: null }, picture)
     return { row, changes: changesOf(undefined, exportProduct(tx, row, currency)) }
   })
 }
 
-function freeSlug(tx: Tx, name: string): string {
-  const base = slugFor(name)
+type Combined = Pick<NewProduct, 'price' | 'salePrice' | 'stock' | 'stocks'> & { options: readonly ProductOption[] }
+
+/** The variations of a product with options: each combination of their values. The first one is the default. */
+function variationsFrom(slug: string, { price, salePrice, stock, options, stocks }: Combined): object {
+  if (options.length === 0) {
+    if (stocks === undefined) return {}
+    throw refused('stock', 'A stock for each value needs --option.')
+  }
+  const counts = options.reduce((product, { values }) => product * values.length, 1)
+  if (counts > mostVariations) throw refused('option', `Must give at most ${mostVariations} variations.`)
+  let rows: string[][] = [[]]
+  for (const { values } of options) rows = rows.flatMap((row) => values.map((value) => [...row, value]))
+  const names = rows.map((row) => row.join('/'))
+  const unknown = [...(stocks?.keys() ?? [])].find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw refused('stock', `No variation is ${unknown}. The product has ${names.slice(0, 10).join(', ')}.`)
+  return {
+    ...(stocks === undefined ? { stock } : {}),
+    variations: rows.map((row, index) => ({
+      sku: [slug, ...row]
+        .join('-')
+        .toUpperCase()
+        .replaceAll(/[^\p{L}\p{N}]+/gu, '-'),
+      options: Object.fromEntries(options.map(({ name }, place) => [name, row[place] ?? ''])),
+      price,
+      salePrice,
+      default: index === 0,
+      ...(stocks === undefined ? {} : { stock: stocks.get(names[index] ?? '') ?? 0 })
+    }))
+  }
+}
+
+function freeSlug(tx: Db, name: string): string {
+  const base = slugFor(name, setting(tx, 'storefront.language'))
   let slug = base
   for (let number = 2; productBySlug(tx, slug) !== undefined; number += 1) slug = `${base}-${number}`
   return slug
 }
 
 /** An error in a variation names its field and SKU instead of its place in the list. */
-function parseEntry(entry: object, { variations }: ProductEntry, currency: string) {
+function parseEntry(entry: object, { variations }: ProductEntry, place: ShopPlace) {
   try {
-    return parseWith(formatSchemas(currency).product, entry)
+    return parseWith(formatSchemas(place).product, entry)
   } catch (error) {
     const fields = error instanceof AppError ? error.details['fieldErrors'] : undefined
     if (typeof fields !== 'object' || fields === null) throw error

@@ -114,7 +114,8 @@ function read(db: Db, { category, ...repricing }: Repricing) {
     }))
 }
 
-function changed(minor: number, { percentBps, stepMinor }: Omit<Repricing, 'category'>): number {
+/** A price after a change by a percentage. A free one stays free. */
+export function changed(minor: number, { percentBps, stepMinor }: Omit<Repricing, 'category'>): number {
   if (minor === 0) return 0
   const exact = percentOf(minor, 10_000 + percentBps)
   return Math.max(stepMinor, Math.round(exact / stepMinor) * stepMinor)

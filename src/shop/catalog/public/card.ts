@@ -1,4 +1,5 @@
 import type { Db } from '../../../platform/db/database.ts'
+import { toIso } from '../../../platform/iso-time.ts'
 import { codePoints } from '../../../platform/text.ts'
 import type { ProductRow, VariationRow } from '../rows.ts'
 import { effectiveStock } from '../stock.ts'
@@ -18,7 +19,7 @@ export function toCard(
   terms: ViewTerms,
   now: number
 ): { view: Card; changesAt: number | null } {
-  const { id, slug, name, type, url } = product
+  const { id, slug, name, type, url, updatedAt } = product
   const variations = variationsOfProduct(db, id)
   const view = {
     productId: id,
@@ -28,10 +29,11 @@ export function toCard(
     url: url ?? terms.urlOf(slug),
     type,
     categories: categoriesOfProduct(db, id).map(({ slug, name }) => ({ slug, name })),
-    price: lowestPrice(product, variations, terms.currency, now),
+    price: lowestPrice(db, product, variations, terms.currency, now),
     image: imagesOf(db, { productId: id, variationId: null }, terms.publicUrl)[0] ?? null,
     available: isAvailable(product, variations),
-    variationCount: variations.length
+    variationCount: variations.length,
+    updatedAt: toIso(updatedAt)
   }
   return { view, changesAt: nextChange(product, variations, now) }
 }

@@ -1,4 +1,8 @@
-import { categories, media } from '../schema.ts'
+import { and, eq, max, sql } from 'drizzle-orm'
+import { statement } from '../../../platform/db/database.ts'
+import type { Db } from '../../../platform/db/database.ts'
+import { toIso } from '../../../platform/iso-time.ts'
+import { categories, media, productCategories, products } from '../schema.ts'
 import { cachedResponse } from '../cached-responses.ts'
 import type { CachedResponse, CatalogShop } from '../cached-responses.ts'
 import { countInCategory, firstImageInCategory } from '../search/find-products.ts'
@@ -32,9 +36,24 @@ function listCategories(shop: CatalogShop): PublicCategory[] {
   const walk = (parentId: number | null): PublicCategory[] =>
     (below.get(parentId) ?? []).flatMap(({ id, slug, name, description, productCount }) => {
       const parent = (parentId === null ? undefined : byId.get(parentId)?.slug) ?? null
-      return [{ slug, name, description, parent, productCount, image: imageOf(id) }, ...walk(id)]
+      const updatedAt = toIso(changeInCategory(shop.db, id))
+      return [{ slug, name, description, parent, productCount, image: imageOf(id), updatedAt }, ...walk(id)]
     })
   return walk(null)
+}
+
+const lastChange = statement((orm) =>
+  orm
+    .select({ at: max(products.updatedAt) })
+    .from(productCategories)
+    .innerJoin(products, eq(products.id, productCategories.productId))
+    .where(and(eq(productCategories.categoryId, sql.placeholder('categoryId')), eq(products.published, true)))
+    .prepare()
+)
+
+/** When a published product of a category last changed; 0 without products. */
+function changeInCategory(db: Db, categoryId: number): number {
+  return lastChange(db).get({ categoryId })?.at ?? 0
 }
 
 /** The picture of a category. Without this check, a shop without pictures would look for one in each of its products. */

@@ -1,24 +1,41 @@
+import type { Db } from '../../../platform/db/database.ts'
 import { toMajor } from '../../../platform/money.ts'
+import { isKeyOf } from '../../../platform/typed.ts'
+import { measures } from '../import/fields.ts'
 import { currentPrice, nextPriceChange, pricesOf } from '../sellable.ts'
 import type { ProductRow, VariationRow } from '../rows.ts'
 import { effectiveStock } from '../stock.ts'
+import { lowestBefore } from './lowest-price.ts'
 import type { PublicPrice, VariationChoice } from './shapes.ts'
 import type { ViewTerms } from './categories.ts'
 
 /** The price of a product without variations, or of one variation. */
 export function priceOf(
+  db: Db,
   product: ProductRow,
   variation: VariationRow | null,
   currency: string,
   now: number
 ): PublicPrice {
   const { unitPriceMinor, originalMinor } = currentPrice(pricesOf(product, variation), now)
+  const lowestMinor = lowestBefore(db, product, variation, now)
   return {
     amount: toMajor(unitPriceMinor, currency),
     originalAmount: originalMinor === null ? null : toMajor(originalMinor, currency),
+    lowestAmount: lowestMinor === null ? null : toMajor(lowestMinor, currency),
+    unitPrice: unitPriceOf(unitPriceMinor, variation?.unitMeasure ?? product.unitMeasure, currency),
     currency,
     from: false
   }
+}
+
+/** The price of a kilogram, litre or metre of what one unit contains; null if that is not known, or exactly one. */
+function unitPriceOf(minor: number, measure: string | null, currency: string): PublicPrice['unitPrice'] {
+  const [amount = '', unit = ''] = measure?.split(' ') ?? []
+  if (minor === 0 || !isKeyOf(measures, unit)) return null
+  const { base, count } = measures[unit]
+  if (Number(amount) === count) return null
+  return { amount: toMajor(Math.round((minor * count) / Number(amount)), currency), unit: base }
 }
 
 /**
@@ -27,6 +44,7 @@ export function priceOf(
  * @param variations the available variations
  */
 export function lowestPrice(
+  db: Db,
   product: ProductRow,
   variations: readonly VariationRow[],
   currency: string,
@@ -34,8 +52,8 @@ export function lowestPrice(
 ): PublicPrice {
   const buyable = variations.filter((variation) => effectiveStock(product, variation) !== 0)
   const compared = buyable.length === 0 ? variations : buyable
-  const prices = compared.map((variation) => priceOf(product, variation, currency, now))
-  const [first = priceOf(product, null, currency, now), ...others] = prices
+  const prices = compared.map((variation) => priceOf(db, product, variation, currency, now))
+  const [first = priceOf(db, product, null, currency, now), ...others] = prices
   const lowest = others.reduce((best, price) => (price.amount < best.amount ? price : best), first)
   return { ...lowest, from: prices.some(({ amount }) => amount !== lowest.amount) }
 }
@@ -59,7 +77,7 @@ export function variationChoices(
       variationId: variation.id,
       name: variation.name,
       options: variation.options,
-      price: priceOf(product, variation, terms.currency, now).amount,
+      price: toMajor(currentPrice(pricesOf(product, variation), now).unitPriceMinor, terms.currency),
       available: stock !== 0,
       stockLeft: lowOnly(stock, terms)
     }

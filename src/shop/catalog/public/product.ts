@@ -2,7 +2,6 @@ import { and, eq, sql } from 'drizzle-orm'
 import { AppError } from '../../../errors.ts'
 import { statement } from '../../../platform/db/database.ts'
 import type { Db } from '../../../platform/db/database.ts'
-import { toIso } from '../../../platform/iso-time.ts'
 import { setting } from '../../settings/settings.ts'
 import { cachedResponse } from '../cached-responses.ts'
 import type { CachedResponse, CatalogShop } from '../cached-responses.ts'
@@ -58,7 +57,7 @@ function toPublicProduct(
   now: number
 ): { view: PublicProduct; changesAt: number | null } {
   const { view: card, changesAt } = toCard(db, product, terms, now)
-  const { id, sku, brand, gtin, description, descriptionHtml, type, weightGrams, updatedAt } = product
+  const { id, sku, brand, gtin, mpn, unitMeasure, description, descriptionHtml, type, weightGrams } = product
   const { lengthMm, widthMm, heightMm, seoTitle, seoDescription } = product
   const variations = variationsOfProduct(db, id)
   const view = {
@@ -66,6 +65,8 @@ function toPublicProduct(
     sku,
     brand,
     gtin,
+    mpn,
+    unitMeasure,
     description,
     descriptionHtml,
     seo: { title: seoTitle, description: seoDescription },
@@ -77,8 +78,7 @@ function toPublicProduct(
     requiresShipping: needsShipping([{ type }]),
     weightGrams,
     dimensions: { lengthMm, widthMm, heightMm },
-    stockLeft: lowOnly(totalStock(product, variations), terms),
-    updatedAt: toIso(updatedAt)
+    stockLeft: lowOnly(totalStock(product, variations), terms)
   }
   return { view, changesAt }
 }
@@ -90,18 +90,20 @@ function toPublicVariation(
   terms: ViewTerms,
   now: number
 ): PublicVariation {
-  const { id, sku, name, options, gtin, weightGrams, isDefault } = variation
+  const { id, sku, name, options, gtin, mpn, unitMeasure, weightGrams, isDefault } = variation
   const stock = effectiveStock(product, variation)
   return {
     variationId: id,
     sku,
     name,
     options,
-    price: priceOf(product, variation, terms.currency, now),
+    price: priceOf(db, product, variation, terms.currency, now),
     available: stock !== 0,
     stockLeft: lowOnly(stock, terms),
     image: imagesOf(db, { productId: product.id, variationId: id }, terms.publicUrl)[0] ?? null,
     gtin,
+    mpn,
+    unitMeasure,
     weightGrams,
     isDefault
   }

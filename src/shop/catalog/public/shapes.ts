@@ -13,6 +13,15 @@ const price = z
     originalAmount: amount
       .nullable()
       .meta({ description: 'The regular price during a sale; else null.', example: null }),
+    lowestAmount: amount.nullable().meta({
+      description:
+        'During a sale, the lowest price of the 30 days before it (directive 98/6/EC art. 6a). Null if there was none.',
+      example: null
+    }),
+    unitPrice: z
+      .object({ amount, unit: z.enum(['kg', 'l', 'm', 'sqm', 'cbm', 'ct']).meta({ example: 'l' }) })
+      .nullable()
+      .meta({ description: 'The price per kilogram, litre, metre or piece, from unitMeasure; null without one.' }),
     currency,
     from: z.boolean().meta({ description: 'The amount is the lowest of several variations.', example: false })
   })
@@ -51,7 +60,8 @@ const card = z.object({
   price,
   image: image.nullable(),
   available: z.boolean().meta({ description: 'Whether it can be bought now.', example: true }),
-  variationCount: count.meta({ description: '0 for a product without variations.', example: 0 })
+  variationCount: count.meta({ description: '0 for a product without variations.', example: 0 }),
+  updatedAt: time
 })
 export type Card = z.infer<typeof card>
 
@@ -60,6 +70,8 @@ const stockLeft = count
   .meta({ description: 'Units left, when they are few (setting store.lowStock); else null.', example: 3 })
 
 const gtin = z.string().nullable()
+const mpn = z.string().nullable()
+const unitMeasure = z.string().nullable()
 
 /** One choice of a product. */
 const variation = z
@@ -75,6 +87,8 @@ const variation = z
     stockLeft,
     image: image.nullable(),
     gtin: gtin.meta({ description: 'Null for the GTIN of the product.', example: null }),
+    mpn: mpn.meta({ description: 'Null for the one of the product.', example: null }),
+    unitMeasure: unitMeasure.meta({ description: 'Null for the one of the product.', example: null }),
     weightGrams: count.nullable().meta({ description: 'Null for the weight of the product.', example: 420 }),
     isDefault: z.boolean().meta({ example: true })
   })
@@ -99,6 +113,8 @@ const product = z
     sku: z.string().nullable().meta({ example: 'LANTERN-1' }),
     brand: z.string().nullable().meta({ example: 'Harbour Works' }),
     gtin: gtin.meta({ description: 'A GTIN, EAN, UPC or ISBN.', example: '4006381333931' }),
+    mpn: mpn.meta({ description: 'The number that the maker gave it.', example: 'HW-2041' }),
+    unitMeasure: unitMeasure.meta({ description: 'How much one unit contains.', example: '750 ml' }),
     description: z.string().meta({ example: 'Burns for nine hours in any weather.' }),
     descriptionHtml: z.string().nullable().meta({
       description: 'The description as sanitised HTML; null if it has no markup.',
@@ -122,8 +138,7 @@ const product = z
     requiresShipping: z.boolean().meta({ example: true }),
     weightGrams: count.nullable().meta({ example: 850 }),
     dimensions: z.object({ lengthMm: length, widthMm: length, heightMm: length }),
-    stockLeft,
-    updatedAt: time
+    stockLeft
   })
   .meta({ id: 'Product' })
 export type PublicProduct = z.infer<typeof product>
@@ -136,7 +151,8 @@ const category = z
     description: z.string().meta({ example: 'Lanterns and candles.' }),
     parent: z.string().nullable().meta({ description: 'The slug of the category above it.', example: null }),
     productCount: count,
-    image: image.nullable()
+    image: image.nullable(),
+    updatedAt: time.meta({ description: 'When a published product of the category last changed.' })
   })
   .meta({ id: 'Category' })
 export type PublicCategory = z.infer<typeof category>

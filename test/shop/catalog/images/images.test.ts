@@ -238,7 +238,9 @@ it('adds, orders and removes pictures of a product', async () => {
   removeImage(shop.db, 'mug', 2)
   expect([altsOf(shop), listImages(shop, 'mug').map(({ sku }) => sku)]).toEqual([['Red'], [null, 'S']])
   await expect(add('blue.png', 'None', 'XL')).rejects.toMatchObject({ code: 'VALIDATION_FAILED' })
-  await expect(add('none.png', 'None')).rejects.toMatchObject({ message: 'The file cannot be read (ENOENT).' })
+  await expect(add('none.png', 'None')).rejects.toMatchObject({
+    message: expect.stringMatching(/none\.png: The file cannot be read \(ENOENT\)\.$/)
+  })
   expect(() => removeImage(shop.db, 'mug', 2)).toThrow(expect.objectContaining({ code: 'VALIDATION_FAILED' }))
   expect(() => listImages(shop, 'cup')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
   expect(listImages(shop, 'mug')).toHaveLength(2)

@@ -7,7 +7,7 @@ import { csv, errorsOf, outcomeOf, read } from './support.ts'
 
 function readExport(name: string, options: Partial<ReadOptions> = {}) {
   const content = readFileSync(new URL(`exports/${name}`, import.meta.url))
-  return readCatalogFile(content, { currency: 'EUR', ...options })
+  return readCatalogFile(content, { currency: 'EUR', timeZone: 'UTC', ...options })
 }
 
 const languages = [
@@ -186,7 +186,7 @@ describe('a table of products', () => {
       ]
     )
     const columns = { Artikel: 'Handle', Titel: 'Title', Größe: 'Option1 Value', Preis: 'Variant Price' }
-    const { file } = readCatalogFile(text, { currency: 'EUR', map: columns })
+    const { file } = readCatalogFile(text, { currency: 'EUR', timeZone: 'UTC', map: columns })
     expect(file.products).toMatchObject([
       { slug: 'hemd', variations: [{ name: 'S' }, { name: 'M', priceMinor: 2200 }] }
     ])

@@ -15,6 +15,8 @@ const whole = {
   heightMm: 310,
   brand: 'Lumen',
   gtin: '4006381-333931',
+  mpn: 'HW-2041',
+  unitMeasure: '750ML',
   seoTitle: 'A lamp',
   seoDescription: 'It shines.',
   salePrice: 10,
@@ -63,6 +65,7 @@ describe('a catalog file in JSON', () => {
     expect(product && withDefaults(product)).toEqual({
       ...plainProduct,
       priceMinor: 1250,
+      costMinor: null,
       salePriceMinor: null,
       saleStartsAt: null,
       saleEndsAt: null,
@@ -87,6 +90,8 @@ describe('a catalog file in JSON', () => {
         heightMm: 310,
         brand: 'Lumen',
         gtin: '4006381333931',
+        mpn: 'HW-2041',
+        unitMeasure: '750 ml',
         seoTitle: 'A lamp',
         seoDescription: 'It shines.',
         priceMinor: 1250,
@@ -109,6 +114,8 @@ describe('a catalog file in JSON', () => {
             salePriceMinor: null,
             stock: null,
             gtin: null,
+            mpn: null,
+            unitMeasure: null,
             weightGrams: null,
             isDefault: false
           },
@@ -118,6 +125,8 @@ describe('a catalog file in JSON', () => {
             salePriceMinor: 1500,
             stock: 0,
             gtin: '4006381333931',
+            mpn: null,
+            unitMeasure: null,
             weightGrams: 1200,
             isDefault: true
           }
@@ -156,8 +165,24 @@ describe('a catalog file in JSON', () => {
 
   it('reads amounts with the number of decimals of the currency', () => {
     expect(read(JSON.stringify([{ ...lamp, price: 500 }]), 'JPY').file.products[0]?.priceMinor).toBe(500)
-    expect(read(JSON.stringify([{ ...lamp, price: 1.234 }]), 'KWD').file.products[0]?.priceMinor).toBe(1234)
+    expect(read(JSON.stringify([{ ...lamp, price: 1.23 }]), 'KWD').file.products[0]?.priceMinor).toBe(1230)
     expect(errorsOf(JSON.stringify([{ ...lamp, price: 1.5 }]), 'JPY')[0]?.cause).toContain('at most 0 decimals')
+  })
+
+  // The amounts are those of docs.stripe.com/currencies#special-cases, written out here.
+  it.each([
+    ['KWD', '1.230', '1.234', '0.010'],
+    ['BHD', '0.990', '0.995', '0.010'],
+    ['ISK', '1250.00', '1250.50', '1.00'],
+    ['UGX', '9000', '9000.01', '1.00']
+  ])('refuses each price in %s that Stripe cannot charge', (currency, good, bad, step) => {
+    const cause = `Must be a multiple of ${step}, because Stripe cannot charge other amounts in ${currency}.`
+    const file = (fields: object) => JSON.stringify([{ ...lamp, price: good, ...fields }])
+    expect(read(file({}), currency).file.products).toHaveLength(1)
+    expect(errorsOf(file({ price: bad }), currency)).toMatchObject([{ column: '0.price', cause }])
+    expect(errorsOf(file({ price: '100000', salePrice: bad }), currency)).toMatchObject([
+      { column: '0.salePrice', cause }
+    ])
   })
 
   it('reads categories, coupons, plans, campaigns and affiliates', () => {
@@ -192,7 +217,7 @@ describe('a catalog file in JSON', () => {
           code: 'TEN',
           percentBps: 1250,
           amountMinor: null,
-          endsAt: Date.UTC(2027, 0, 1),
+          endsAt: Date.UTC(2027, 0, 2),
           products: ['lamp'],
           categories: ['Light']
         },
@@ -212,7 +237,7 @@ describe('a catalog file in JSON', () => {
       campaigns: [{ slug: 'roof', name: 'Roof' }],
       affiliates: [
         { code: 'mira', user: 'mira@shop.example', status: 'active', rateBps: 1250 },
-        { code: 'jonas', user: 'jonas@shop.example', status: 'pending', rateBps: null }
+        { code: 'jonas', user: 'jonas@shop.example', status: 'pending', rateBps: undefined }
       ],
       shipping: [],
       tax: []
@@ -321,6 +346,10 @@ describe('a catalog file in JSON is refused', () => {
 
   it.each([
     [{ ...lamp, price: undefined }, '0.price: Is required.'],
+    ...['750', '0 ml', '3 pints', '1,5 l'].map((unitMeasure): [object, string] => [
+      { ...lamp, unitMeasure },
+      '0.unitMeasure: Must be a number above 0 and one of the units mg, g, kg, ml, cl, l, cm, m, sqm, cbm, ct, such as 750 ml.'
+    ]),
     [
       { ...lamp, price: -1 },
       '0.price: An amount must be zero or more, written as digits with an optional decimal point.'
@@ -384,7 +413,7 @@ describe('a catalog file in JSON is refused', () => {
     [{ code: 'A', percent: 101 }, 'percent'],
     [{ code: 'A', percent: 0 }, 'percent'],
     [{ code: 'A', amount: 0 }, 'amount'],
-    [{ code: 'A', amount: 1, startsAt: '2026-02-02', endsAt: '2026-02-02' }, 'endsAt'],
+    [{ code: 'A', amount: 1, startsAt: '2026-02-02', endsAt: '2026-02-01' }, 'endsAt'],
     [{ code: 'A', amount: 1, maxUses: 0 }, 'maxUses'],
     [{ code: '', amount: 1 }, 'code'],
     [{ code: 'A', amount: 1, used: 5 }, 'used']

@@ -65,7 +65,7 @@ describe('a catalog file', () => {
   })
 
   it('is refused when the currency of the shop is unknown', () => {
-    expect(() => readCatalogFile(woo, { currency: 'eur' })).toThrow(AppError)
+    expect(() => readCatalogFile(woo, { currency: 'eur', timeZone: 'UTC' })).toThrow(AppError)
   })
 
   it('is refused with a message that contains the first error', () => {

@@ -192,6 +192,30 @@ describe("Shopify's product export", () => {
     expect(report.ignored).toEqual([])
   })
 
+  it('reads the number of the maker and the content of each variant, for feeds and unit prices', () => {
+    const text = csv(
+      [...columns, 'Google Shopping / MPN', 'Unit Price Total Measure', 'Unit Price Total Measure Unit'],
+      [
+        {
+          ...plain,
+          'Google Shopping / MPN': "'0815",
+          'Unit Price Total Measure': '750.0',
+          'Unit Price Total Measure Unit': 'ml'
+        },
+        { ...small, 'Unit Price Total Measure': '0.5', 'Unit Price Total Measure Unit': 'm2' },
+        { ...large, 'Unit Price Total Measure': '3', 'Unit Price Total Measure Unit': 'fl oz' }
+      ]
+    )
+    const { file, report } = read(text)
+    expect(file.products).toMatchObject([
+      { mpn: '0815', unitMeasure: '750 ml' },
+      { variations: [{ mpn: null, unitMeasure: '0.5 sqm' }, { unitMeasure: null }] }
+    ])
+    expect(report.ignored).toEqual([
+      { column: 'Unit Price Total Measure', count: 1, why: expect.stringContaining('unit or the number') }
+    ])
+  })
+
   it('rounds the weight in grams of a variant that was weighed in ounces', () => {
     const { file, report } = readRows(
       { ...plain, 'Variant Grams': '28.349523125' },

@@ -14,6 +14,8 @@ export const plainProduct = {
   heightMm: null,
   brand: null,
   gtin: null,
+  mpn: null,
+  unitMeasure: null,
   seoTitle: null,
   seoDescription: null,
   type: 'physical',
@@ -27,8 +29,8 @@ export const plainProduct = {
   grants: []
 }
 
-export function read(content: string | Uint8Array, currency = 'EUR') {
-  return readCatalogFile(content, { currency })
+export function read(content: string | Uint8Array, currency = 'EUR', timeZone = 'UTC') {
+  return readCatalogFile(content, { currency, timeZone })
 }
 
 export function readProducts(content: string | object) {

@@ -104,6 +104,35 @@ describe("WooCommerce's product export", () => {
     expect(report).toMatchObject({ format: 'woocommerce', rows: 1, warnings: [] })
   })
 
+  it.each([
+    ['MPN', 'Unit', 'Unit product', 'GTIN'],
+    ['Meta: _ts_mpn', 'Meta: _unit', 'Meta: _unit_product', 'Meta: _ts_gtin']
+  ])('reads what feeds need from the columns %s, %s, %s and %s of Germanized', (mpn, unit, amount, gtin) => {
+    const { file, report } = read(
+      csv(
+        [...columns, mpn, unit, amount, gtin],
+        [
+          { ...cup, [mpn]: 'HW-2041', [unit]: 'Stk', [amount]: '6', [gtin]: '4006381333931' },
+          { ...shirt, [unit]: 'l' },
+          { ...red, [amount]: '0,75' },
+          { ...blue, [unit]: 'yd', [amount]: '2', [mpn]: 'B' }
+        ]
+      )
+    )
+    expect(file.products).toMatchObject([
+      { mpn: 'HW-2041', unitMeasure: '6 ct', gtin: '4006381333931' },
+      {
+        mpn: null,
+        unitMeasure: null,
+        variations: [
+          { mpn: null, unitMeasure: '0.75 l' },
+          { mpn: 'B', unitMeasure: null }
+        ]
+      }
+    ])
+    expect(report.ignored).toEqual([{ column: 'Unit', count: 1, why: expect.stringContaining('Shirt - Blue') }])
+  })
+
   it('makes unique and stable slugs from the names of products without a SKU', () => {
     const rows = ['7', '8'].map((ID) => ({ ...cup, ID, SKU: '', Name: 'Thé &amp; Café' }))
     const slugs = readRows(...rows).file.products.map(({ slug }) => slug)
@@ -246,18 +275,20 @@ describe("the product data of WooCommerce's export", () => {
     expect(report.warnings).toEqual(['Line 2: the variations share the stock of Shirt.'])
   })
 
-  it('reads sale dates as UTC and includes the whole last day', () => {
+  it('reads sale dates in the time zone of the shop and includes the whole last day', () => {
     const dates = (starts: string, ends: string) => {
       const sale = { 'Sale price': '15', 'Date sale price starts': starts, 'Date sale price ends': ends }
-      const product = productOf(sale)
+      const [product] = read(csv(columns, [{ ...cup, ...sale }]), 'EUR', 'Europe/Berlin').file.products
       return [product?.saleStartsAt, product?.saleEndsAt].map((at) => at && new Date(at).toISOString())
     }
-    expect(dates('2026-11-01', '2026-11-30')).toEqual(['2026-11-01T00:00:00.000Z', '2026-11-30T23:59:59.000Z'])
+    expect(dates('2026-11-01', '2026-11-30')).toEqual(['2026-10-31T23:00:00.000Z', '2026-11-30T23:00:00.000Z'])
     expect(dates('2026-11-01 9:30:00', '2026-11-30 23:59:59')).toEqual([
-      '2026-11-01T09:30:00.000Z',
-      '2026-11-30T23:59:59.000Z'
+      '2026-11-01T08:30:00.000Z',
+      '2026-11-30T23:00:00.000Z'
     ])
     expect(dates('', '')).toEqual([null, null])
+    const [error] = errorsOf(csv(columns, [{ ...cup, 'Sale price': '15', 'Date sale price ends': '2026-11-30 29:00' }]))
+    expect(error).toMatchObject({ column: 'Date sale price ends' })
   })
 
   it('ignores the sale of a variation whose dates differ from the other variations', () => {
@@ -267,7 +298,7 @@ describe("the product data of WooCommerce's export", () => {
       { ...blue, 'Sale price': '10' }
     )
     expect(file.products[0]).toMatchObject({
-      saleEndsAt: Date.UTC(2026, 10, 30, 23, 59, 59),
+      saleEndsAt: Date.UTC(2026, 11, 1),
       variations: [{ salePriceMinor: 1500 }, { salePriceMinor: null }]
     })
     expect(report.ignored).toContainEqual(expect.objectContaining({ column: 'Sale price', count: 1 }))
