@@ -76,6 +76,28 @@ it('a test email says how it left, or why it did not', async () => {
   expect((await shopstead(shop.dataDir, ['mail', 'test', 'me'])).code).toBe(1)
 })
 
+it('a preview of an order shows every kind of sum, and the total alone in bold', async () => {
+  using shop = openTestShop()
+  const html = join(shop.dataDir, 'receipt.html')
+  const preview = async () =>
+    (await shopstead(shop.dataDir, ['mail', 'preview', 'order_receipt', '--html', html])).stdout
+  const included = await preview()
+  for (const sum of [
+    /Subtotal: €32\.50/,
+    /Coupon WELCOME10: -€3\.25/,
+    /Discount: -€1\.00/,
+    /Shipping: Parcel: €4\.90/,
+    /Pickup: €0\.00/,
+    /Total: €33\.15/,
+    /incl\. 19\s?% VAT: €5\.29/
+  ])
+    expect(included).toMatch(sum)
+  const bold = readFileSync(html, 'utf8').match(/<t[dh][^>]*font-weight: ?700[^>]*>[^<]*/g) ?? []
+  expect(bold.map((cell) => cell.replace(/.*>/, '').trim())).toEqual(['Total', '€33.15'])
+  await shopstead(shop.dataDir, ['settings', 'set', 'tax.pricesIncludeTax', 'false'])
+  expect(await preview()).toMatch(/19\s?% VAT: €6\.30\s+Total: €39\.45/)
+})
+
 it('a preview shows the file that replaces an email, and the address of the site’s own page', async () => {
   using shop = openTestShop()
   const folder = overrideFolder(shop.dataDir)

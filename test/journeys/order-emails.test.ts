@@ -1,5 +1,7 @@
+import { getOrderView } from '../../src/shop/orders/view.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { choosePayment } from '../../src/shop/checkout/order-form.ts'
+import { whoGave } from '../support/visitors.ts'
 import { markPaid } from '../../src/shop/payments/attempts.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
 import { setSetting, unsetSetting } from '../../src/shop/settings/settings.ts'
@@ -52,11 +54,11 @@ async function payByCard(paymentToken: string): Promise<number> {
 
 async function orderByTransfer(): Promise<number> {
   const items = [{ productId: till.productId('mug'), quantity: 1 }]
-  const body = { items, shippingAddress: quay, customer: { email } }
+  const body = { items, shippingAddress: quay, customer: { email }, notes: 'Ring twice\nor knock' }
   const { data } = await till.shop.visitor().post('/store/checkout-session', body)
   const id = Number(data['orderId'])
   const choice = { method: 'manual', email: null, firstName: null, lastName: null } as const
-  await Promise.all([choosePayment(till.shop.app, id, choice), choosePayment(till.shop.app, id, choice)])
+  await Promise.all([1, 2].map(() => choosePayment(till.shop.app, id, choice, whoGave(email))))
   return id
 }
 
@@ -84,12 +86,17 @@ describe('an order that waits for a bank transfer', () => {
     expect(received?.text).toContain(`View your order:\n${till.shop.app.publicUrl()}/checkout/done/${publicToken}\n`)
     markPaid(till.shop.app.db, id, 'operator', till.clock.now())
     expect((await subjects()).slice(1)).toEqual([`Your order ${id} at Shopstead Demo`])
+    const inShop = (await emailsTo(shopEmail)).find(({ subject }) => subject.includes(`order ${id}:`))
+    expect(inShop?.text).toContain(`Email: ${email}\n`)
+    expect(inShop?.text).toContain('1 × ')
+    expect(inShop?.text).toContain(`Shipping address:\n${quay.firstName} ${quay.lastName}\n${quay.address1}\n`)
+    expect(inShop?.text).toContain('Note of the buyer:\nRing twice\nor knock\n')
     expect(await toShop(id)).toEqual([`[Shopstead Demo] New order ${id}: €12.50`])
   })
 
-  it('sends nothing about it when the buyer is past five unpaid orders in an hour', async () => {
-    for (let orders = 0; orders < 7; orders += 1) await orderByTransfer()
-    expect(await subjects()).toHaveLength(5)
+  it('sends nothing about it when the buyer is past ten emails in an hour', async () => {
+    for (let orders = 0; orders < 12; orders += 1) await orderByTransfer()
+    expect(await subjects()).toHaveLength(10)
   })
 })
 
@@ -162,6 +169,7 @@ describe('a refund that comes back', () => {
       `The refund for your order ${id} at Shopstead Demo did not reach you`
     ])
     expect((await emailsTo(email))[2]?.text).toContain('We still owe you €5.00.')
+    expect(getOrderView(till.shop.app.db, id)).toMatchObject({ refundState: 'failed', refundOwed: 5 })
     const about = (await emailsTo(shopEmail)).filter(({ text }) => text.includes(`for order ${id} failed`))
     expect(about.map(({ subject }) => subject)).toEqual(['[Shopstead Demo] A payment needs your attention'])
   })

@@ -150,6 +150,11 @@ export type MailData = {
   order_receipt: { orderId: number }
   /** To a guest whose order has something that only an account can use. */
   claim_order: { orderId: number }
+  /** To a guest who asks to end a subscription, with the link that does it. */
+  end_subscription: { orderId: number }
+  /** A code that proves the recipient's mailbox. It is derived from the recipient. */
+  /** `language` is that of the page that asked for the code. */
+  mailbox_code: { language?: string }
   order_shipped: { orderId: number; shipmentId: number; isPart: boolean }
   /** `moveId` is the row of the order's history that says that the payment failed. */
   payment_failed: { orderId: number; moveId: number }
@@ -162,6 +167,8 @@ export type MailData = {
   subscription_cancelled: { orderId: number }
   subscription_ended: { orderId: number }
   affiliate_decision: { affiliateId: number; approved: boolean }
+  /** To a person of the desk, with the link by which they make a passkey. */
+  desk_invitation: { invitationId: number }
   shop_new_order: { orderId: number }
   /** About all open payment warnings from this one on. */
   shop_payment_warning: { warningId: number }

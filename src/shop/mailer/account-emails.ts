@@ -1,3 +1,4 @@
+import { mailboxCode } from '../accounts/mailbox-code.ts'
 import type { MailData } from '../mail/queue.ts'
 import { findEmailToken } from '../accounts/email-tokens.ts'
 import type { EmailTokenKind } from '../accounts/email-tokens.ts'
@@ -10,7 +11,7 @@ import type { AccountPage } from '../settings/page-url.ts'
 import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
-import { formatDay, formatTime } from './email-times.ts'
+import { wordsOf } from '../settings/language.ts'
 
 /** How long before its erasure the owner of a dormant account gets an email (customers/retention.ts). */
 const noticeMs = 30 * 24 * 60 * 60_000
@@ -26,15 +27,14 @@ const noticeMs = 30 * 24 * 60 * 60_000
 export function verificationEmail(shop: ShopContext, data: MailData['verify_email'], now: number): Email {
   getRecipient(shop, data.userId)
   const { url, until } = linkTo(shop, 'verify', data.tokenId, now)
+  const { t } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
   return {
-    subject: `Please verify your email for ${name}`,
-    opening: [`An account at ${name} was created with this email address. Please confirm that the address is yours.`],
-    action: { label: 'Verify my email', url },
-    closing: [
-      `You can use this link once, until ${until}.`,
-      'If you did not create this account, you can ignore this email.'
-    ],
+    subject: t('mail.verify.subject', { shop: name }),
+    opening: [t('mail.verify.text', { shop: name })],
+    action: { label: t('mail.verify.button'), url },
+    budget: 'counted',
+    closing: [t('mail.linkOnce', { until }), t('mail.verify.ignore')],
     links: { verify: url }
   }
 }
@@ -47,15 +47,14 @@ export function verificationEmail(shop: ShopContext, data: MailData['verify_emai
 export function passwordResetEmail(shop: ShopContext, data: MailData['reset_password'], now: number): Email {
   getRecipient(shop, data.userId)
   const { url, until } = linkTo(shop, 'reset', data.tokenId, now)
+  const { t } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
   return {
-    subject: `Choose a new password for ${name}`,
-    opening: [`We received a request to reset the password of your account at ${name}.`],
-    action: { label: 'Choose a new password', url },
-    closing: [
-      `You can use this link once, until ${until}.`,
-      'If you did not request this, you can ignore this email. Your password does not change.'
-    ],
+    subject: t('mail.reset.subject', { shop: name }),
+    opening: [t('mail.reset.text', { shop: name })],
+    action: { label: t('mail.reset.button'), url },
+    budget: 'counted',
+    closing: [t('mail.linkOnce', { until }), t('mail.reset.ignore')],
     links: { reset: url }
   }
 }
@@ -72,15 +71,14 @@ export function confirmEmailEmail(shop: ShopContext, data: MailData['confirm_ema
   const holder = newEmail === null ? undefined : findUserByEmail(shop.db, newEmail)
   if (holder !== undefined && holder.id !== data.userId)
     throw new ObsoleteEmailError('its address belongs to another account')
+  const { t } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
   return {
-    subject: `Please confirm your new email for ${name}`,
-    opening: [`The owner of an account at ${name} wants to use this email address. Please confirm that it is yours.`],
-    action: { label: 'Use this email', url },
-    closing: [
-      `You can use this link once, until ${until}.`,
-      'If you did not request this, you can ignore this email. Nothing changes.'
-    ],
+    subject: t('mail.newEmail.subject', { shop: name }),
+    opening: [t('mail.newEmail.text', { shop: name })],
+    action: { label: t('mail.newEmail.button'), url },
+    budget: 'counted',
+    closing: [t('mail.linkOnce', { until }), t('mail.newEmail.ignore')],
     links: { email: url }
   }
 }
@@ -93,39 +91,31 @@ export function confirmEmailEmail(shop: ShopContext, data: MailData['confirm_ema
 export function emailChangedEmail(shop: ShopContext, data: MailData['email_changed'], now: number): Email {
   const { userId, step, tokenId } = data
   getRecipient(shop, userId)
+  const { t } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
   if (step === 'requested')
     return {
-      subject: `Your email for ${name} is about to change`,
-      opening: [
-        `Someone who knows your password wants to use another email for your account at ${name}. The email changes when they open the link that we have sent to the new address. Until then, log in with this one.`
-      ],
-      closing: ['If it was not you, change your password now. This also stops the change.'],
+      subject: t('mail.emailRequested.subject', { shop: name }),
+      opening: [t('mail.emailRequested.text', { shop: name })],
+      closing: [t('mail.emailRequested.notYou')],
       links: {}
     }
   return {
-    subject: `Your email for ${name} was changed`,
-    opening: [`Your account at ${name} has another email now. You cannot log in with this one any more.`],
-    closing: ['If it was not you, contact the shop immediately.'],
+    subject: t('mail.emailChanged.subject', { shop: name }),
+    opening: [t('mail.emailChanged.text', { shop: name })],
+    closing: [t('mail.emailChanged.notYou')],
     ...(tokenId === undefined ? { links: {} } : undoOf(shop, tokenId, now))
   }
 }
 
 function undoOf(shop: ShopContext, tokenId: number, now: number): Pick<Email, 'action' | 'closing' | 'links'> {
+  const { t } = wordsOf(shop)
   const { url, until } = linkTo(shop, 'undo', tokenId, now)
   return {
-    action: { label: 'Undo the change', url },
-    closing: [
-      `If it was not you, undo the change with this link, until ${until}. You choose a new password, and all devices are logged out.`
-    ],
+    action: { label: t('mail.emailChanged.button'), url },
+    closing: [t('mail.emailChanged.undo', { until })],
     links: { undo: url }
   }
-}
-
-const removals: Readonly<Record<NonNullable<MailData['password_changed']['removed']>[number], string>> = {
-  address: 'We removed the saved address, because someone else may have entered it. Enter it again if it was yours.',
-  billingEmail: 'The account had a billing email other than this one. We removed it. Enter it again if it is yours.',
-  emailChange: 'We stopped a change of the email that was waiting for its link.'
 }
 
 /**
@@ -135,14 +125,29 @@ const removals: Readonly<Record<NonNullable<MailData['password_changed']['remove
  */
 export function passwordChangedEmail(shop: ShopContext, data: MailData['password_changed']): Email {
   getRecipient(shop, data.userId)
+  const { t } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
   return {
-    subject: `Your password for ${name} was changed`,
+    subject: t('mail.password.subject', { shop: name }),
     opening: [
-      `The password of your account at ${name} was changed. All other devices were logged out.`,
-      ...(data.removed ?? []).map((field) => removals[field])
+      t('mail.password.text', { shop: name }),
+      ...(data.removed ?? []).map((field) => t(`mail.password.${field}`))
     ],
-    closing: ['If you did not change it, reset your password immediately and contact the shop.'],
+    closing: [t('mail.password.notYou')],
+    links: {}
+  }
+}
+
+/** The code that proves the mailbox of its recipient. */
+export function mailboxCodeEmail(shop: ShopContext, _data: unknown, now: number, recipient: string): Email {
+  const code = mailboxCode(shop.keys, recipient, now)
+  const { t } = wordsOf(shop)
+  const name = setting(shop.db, 'shop.name')
+  return {
+    subject: t('mail.code.subject', { code, shop: name }),
+    opening: [t('mail.code.text', { code, shop: name }), t('mail.code.minutes')],
+    closing: [t('mail.code.ignore')],
+    budget: 'counted',
     links: {}
   }
 }
@@ -155,14 +160,12 @@ export function passwordChangedEmail(shop: ShopContext, data: MailData['password
 export function dormantEmail(shop: ShopContext, data: MailData['account_dormant']): Email {
   const { dormantMailAt } = getRecipient(shop, data.userId)
   if (dormantMailAt === null) throw new ObsoleteEmailError('the account is in use again')
+  const { t, day } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
   return {
-    subject: `Your account at ${name} will be deleted`,
-    opening: [
-      `You have not used your account at ${name} for a long time. We delete it on ${formatDay(dormantMailAt + noticeMs)}, with your name, email and addresses.`,
-      'If you want to keep it, log in once before that day.'
-    ],
-    closing: ['If you no longer need it, you do not have to do anything.'],
+    subject: t('mail.dormant.subject', { shop: name }),
+    opening: [t('mail.dormant.text', { shop: name, day: day(dormantMailAt + noticeMs) }), t('mail.dormant.keep')],
+    closing: [t('mail.dormant.leave')],
     links: {}
   }
 }
@@ -176,23 +179,19 @@ export function affiliateDecisionEmail(shop: ShopContext, data: MailData['affili
   const affiliate = findAffiliateById(shop.db, data.affiliateId)
   if (affiliate === undefined) throw new ObsoleteEmailError('the affiliate no longer exists')
   getRecipient(shop, affiliate.userId)
+  const { t } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
   if (!data.approved) {
     return {
-      subject: `Your affiliate application at ${name}`,
-      opening: [
-        `Thank you for applying to become an affiliate of ${name}. Unfortunately, we cannot accept your application.`
-      ],
+      subject: t('mail.affiliate.rejectedSubject', { shop: name }),
+      opening: [t('mail.affiliate.rejected', { shop: name })],
       closing: [],
       links: {}
     }
   }
   return {
-    subject: `You are now an affiliate of ${name}`,
-    opening: [
-      `Welcome! Your application to become an affiliate of ${name} was approved.`,
-      `Your code is ${affiliate.code}. Add ?ref=${affiliate.code} to any link to the shop. You earn a commission on orders placed through that link.`
-    ],
+    subject: t('mail.affiliate.approvedSubject', { shop: name }),
+    opening: [t('mail.affiliate.approved', { shop: name }), t('mail.affiliate.code', { code: affiliate.code })],
     closing: [],
     links: {}
   }
@@ -220,5 +219,5 @@ function linkTo(
   const found = findEmailToken(shop.db, shop.keys, tokenId, now)
   if (found === undefined) throw new ObsoleteEmailError('its link was used or has expired')
   const { token, expiresAt, newEmail } = found
-  return { url: accountPageUrl(shop, pages[kind], token), until: formatTime(expiresAt), newEmail }
+  return { url: accountPageUrl(shop, pages[kind], token), until: wordsOf(shop).time(expiresAt), newEmail }
 }

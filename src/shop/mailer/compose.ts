@@ -7,6 +7,7 @@ import {
   confirmEmailEmail,
   dormantEmail,
   emailChangedEmail,
+  mailboxCodeEmail,
   passwordChangedEmail,
   passwordResetEmail,
   verificationEmail
@@ -15,17 +16,27 @@ import type { Email } from './email.ts'
 import { ObsoleteEmailError } from './email.ts'
 import { claimOrderEmail, receiptEmail, refundEmail, refundFailedEmail } from './order-emails.ts'
 import { orderShippedEmail } from './shipment-email.ts'
-import { newOrderEmail, paymentWarningEmail } from './shop-emails.ts'
-import { renewalFailedEmail, subscriptionCancelledEmail, subscriptionEndedEmail } from './subscription-emails.ts'
+import { deskInvitationEmail, newOrderEmail, paymentWarningEmail } from './shop-emails.ts'
+import {
+  endSubscriptionEmail,
+  renewalFailedEmail,
+  subscriptionCancelledEmail,
+  subscriptionEndedEmail
+} from './subscription-emails.ts'
 import {
   orderReceivedEmail,
   paymentFailedEmail,
   paymentLinkEmail,
   paymentReminderEmail
 } from './unconfirmed-order-emails.ts'
-import { isKeyOf } from '../../platform/typed.ts'
+import { isKeyOf, isObject } from '../../platform/typed.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { findUserById } from '../accounts/find.ts'
+import { findAffiliateById } from '../affiliates/find.ts'
+import { findOrder } from '../orders/find.ts'
+import { inLanguage } from '../settings/language.ts'
 
-type Composer = (shop: ShopContext, data: unknown, now: number) => Email
+type Composer = (shop: ShopContext, data: unknown, now: number, recipient: string) => Email
 
 const id = z.int().positive()
 const byToken = z.object({ userId: id, tokenId: id })
@@ -60,6 +71,8 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
   ),
   order_receipt: composer<'order_receipt'>(byOrder, receiptEmail),
   claim_order: composer<'claim_order'>(byOrder, claimOrderEmail),
+  end_subscription: composer<'end_subscription'>(byOrder, endSubscriptionEmail),
+  mailbox_code: composer<'mailbox_code'>(z.object({ language: z.string().exactOptional() }), mailboxCodeEmail),
   order_shipped: composer<'order_shipped'>(
     z.object({ orderId: id, shipmentId: id, isPart: z.boolean() }),
     orderShippedEmail
@@ -76,6 +89,7 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
     z.object({ affiliateId: id, approved: z.boolean() }),
     affiliateDecisionEmail
   ),
+  desk_invitation: composer<'desk_invitation'>(z.object({ invitationId: id }), deskInvitationEmail),
   shop_new_order: composer<'shop_new_order'>(byOrder, newOrderEmail),
   shop_payment_warning: composer<'shop_payment_warning'>(z.object({ warningId: id }), paymentWarningEmail)
 }
@@ -85,17 +99,39 @@ export const emailTemplates: readonly string[] = Object.keys(composers)
 
 function composer<T extends MailTemplate>(
   schema: z.ZodType<MailData[T]>,
-  write: (shop: ShopContext, data: MailData[T], now: number) => Email
+  write: (shop: ShopContext, data: MailData[T], now: number, recipient: string) => Email
 ): Composer {
-  return (shop, data, now) => write(shop, schema.parse(data), now)
+  return (shop, data, now, recipient) => write(shop, schema.parse(data), now, recipient)
 }
 
 /**
- * Writes the email for a queued row. A link in it is derived from its token's row, which must still be valid.
+ * The shop in the language of an email's reader: that of the order or the account that it is about. The shop's own
+ * emails are in English, as the command line is.
+ */
+export function forReader(shop: ShopContext, template: string, data: unknown): ShopContext {
+  if (template.startsWith('shop_')) return inLanguage(shop, 'en')
+  return inLanguage(shop, readerLanguage(shop.db, isObject(data) ? data : {}))
+}
+
+function readerLanguage(db: Db, data: Record<string, unknown>): string | null {
+  const { orderId, userId, affiliateId, language } = data
+  if (typeof language === 'string') return language
+  if (typeof orderId === 'number') return findOrder(db, orderId)?.language ?? null
+  const affiliate = typeof affiliateId === 'number' ? findAffiliateById(db, affiliateId) : undefined
+  const id = typeof userId === 'number' ? userId : affiliate?.userId
+  return id === undefined ? null : (findUserById(db, id)?.language ?? null)
+}
+
+/**
+ * Writes the email for a queued row, in the language of its reader. A link in it is derived from its token's row, which must still be valid.
  *
  * @throws ObsoleteEmailError when the email is obsolete: a used or expired link, an erased account
  */
-export function composeEmail(shop: ShopContext, mail: { template: string; data: unknown }, now: number): Email {
+export function composeEmail(
+  shop: ShopContext,
+  mail: { template: string; data: unknown; recipient: string },
+  now: number
+): Email {
   if (!isKeyOf(composers, mail.template)) throw new ObsoleteEmailError('its template does not exist')
-  return composers[mail.template](shop, mail.data, now)
+  return composers[mail.template](forReader(shop, mail.template, mail.data), mail.data, now, mail.recipient)
 }

@@ -13,6 +13,11 @@ export type Email = {
   blocks?: EmailBlock[]
   /** Paragraphs after everything else. */
   closing: string[]
+  /**
+   * Anyone can cause this email without paying and without a session of its recipient, so it counts for the recipient's
+   * limit (`recipient_email`). Past the limit, an email with `limited` is not sent; the others have limits of their own.
+   */
+  budget?: 'counted' | 'limited'
   links: { verify?: string; reset?: string; email?: string; undo?: string }
 }
 
@@ -26,7 +31,7 @@ export type EmailPicture = { url: string; width: number; height: number }
 /** Line items and the sums below them. Amounts are formatted with their currency. */
 export type EmailTable = {
   lines: { label: string; amount: string; picture: EmailPicture | null }[]
-  sums: { label: string; amount: string }[]
+  sums: { label: string; amount: string; isTotal: boolean }[]
 }
 
 /** The email must not be sent: its account is erased, or what it reports is no longer true. */

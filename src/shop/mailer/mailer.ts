@@ -6,8 +6,11 @@ import { createMailTransport } from '../../platform/mail/transport.ts'
 import type { ShopContext } from '../context.ts'
 import { MailFailure } from '../../platform/mail/message.ts'
 import type { Templates } from '../../platform/templates.ts'
-import { composeEmail } from './compose.ts'
+import { composeEmail, forReader } from './compose.ts'
 import { ObsoleteEmailError } from './email.ts'
+import type { Email } from './email.ts'
+import { emailKey, withoutPlusTag } from '../../platform/text.ts'
+import { emailCounterKey, tryTakePoint } from '../limits/points.ts'
 import { openEmailTemplates, orderValues, renderEmail } from './render.ts'
 import { claimNext, deleteMail, markSent, recordFailure, returnMail } from '../mail/queue.ts'
 import type { MailRow } from '../mail/queue.ts'
@@ -33,14 +36,16 @@ export type Mailer = {
  * and the next poll starts a new run.
  */
 export function startMailer(shop: ShopContext, transport: MailTransport = configuredTransport(shop)): Mailer {
-  let running: Promise<void> | undefined
+  const rounds = new Set<Promise<void>>()
   let stopped = false
   const cut = new AbortController()
+  const sendDue = openSending(shop, transport, { isStopped: () => stopped, cut: cut.signal })
   const poll = (): void => {
     if (stopped) return
-    running ??= deliverDueMail(shop, transport, { isStopped: () => stopped, cut: cut.signal })
+    const round = sendDue()
       .catch((error: unknown) => shop.log.error('emails could not be sent', { error: describeError(error) }))
-      .finally(() => void (running = undefined))
+      .finally(() => rounds.delete(round))
+    rounds.add(round)
   }
   const timer = setInterval(poll, pollMs)
   setImmediate(poll)
@@ -50,7 +55,7 @@ export function startMailer(shop: ShopContext, transport: MailTransport = config
       stopped = true
       clearInterval(timer)
       const grace = setTimeout(() => cut.abort(), graceMs)
-      await running
+      await Promise.all(rounds)
       clearTimeout(grace)
     }
   }
@@ -65,11 +70,10 @@ function configuredTransport({ config, log }: ShopContext): MailTransport {
   })
 }
 
+type Sending = { isStopped?: () => boolean; cut?: AbortSignal }
+
 /**
- * Sends every email that is due, five at once and outside transactions. Each attempt is recorded before it
- * starts, so a crash or a second process cannot cause more attempts than planned. A row counts as sent once the
- * transport has accepted the email. The run ends when the mail server cannot be used, so that the emails that wait for it
- * cost one attempt for each poll. A server that refuses one message gets the others.
+ * Sends every email that is due, five at once and outside transactions.
  *
  * @param options.isStopped checked before each email; true ends the run
  * @param options.cut cuts off the emails that are being sent
@@ -77,29 +81,57 @@ function configuredTransport({ config, log }: ShopContext): MailTransport {
 export async function deliverDueMail(
   shop: ShopContext,
   transport: MailTransport,
-  { isStopped = () => false, cut }: { isStopped?: () => boolean; cut?: AbortSignal } = {}
+  options: Sending = {}
 ): Promise<void> {
+  await openSending(shop, transport, options)()
+}
+
+/**
+ * Returns what sends the emails that are due. It may be called while earlier calls still send: all of them together send
+ * five emails at once, so a server that lets one wait delays neither the others nor those that are queued later. Each
+ * attempt is recorded before it starts, so a crash or a second process cannot cause more attempts than planned. A row
+ * counts as sent once the transport has accepted the email. A round ends when the mail server cannot be used, so that the
+ * emails that wait for it cost one attempt for each poll. A server that refuses one message gets the others.
+ */
+function openSending(
+  shop: ShopContext,
+  transport: MailTransport,
+  { isStopped = () => false, cut }: Sending
+): () => Promise<void> {
   let templates: Templates | undefined
-  let ended = false
-  /** Returns whether there may be more to send. */
-  const sendNext = async (): Promise<boolean> => {
-    const mail = ended || isStopped() ? undefined : await claimNext(shop.db, shop.clock.now())
-    if (mail === undefined) return false
-    templates ??= openEmailTemplates()
-    if ((await deliver(shop, transport, templates, mail, cut)) === 'server failed') ended = true
-    return !ended
+  let senders = 0
+  let isFirstAlone = false
+  return async () => {
+    if (isFirstAlone || senders >= atOnce) return
+    let ended = false
+    /** Returns whether there may be more to send. */
+    const sendNext = async (): Promise<boolean> => {
+      const mail = ended || isStopped() ? undefined : await claimNext(shop.db, shop.clock.now())
+      if (mail === undefined) return false
+      templates ??= openEmailTemplates()
+      if ((await deliver(shop, transport, templates, mail, cut)) === 'server failed') ended = true
+      return !ended
+    }
+    const sendAll = async (first = sendNext()): Promise<void> => {
+      senders += 1
+      try {
+        let isMore = await first
+        while (isMore) isMore = await sendNext()
+      } finally {
+        senders -= 1
+      }
+    }
+    isFirstAlone = true
+    const first = sendNext()
+    const own = sendAll(first)
+    const alone = new AbortController()
+    const waited = pause(firstAloneMs, true, { signal: alone.signal }).catch(() => false)
+    const isMore = await Promise.race([first, waited]).catch(() => false)
+    alone.abort()
+    isFirstAlone = false
+    const others = isMore ? Math.max(0, atOnce - senders) : 0
+    await Promise.all([own, ...Array.from({ length: others }, () => sendAll())])
   }
-  const sendAll = async (): Promise<void> => {
-    while (await sendNext());
-  }
-  const first = sendNext()
-  const alone = new AbortController()
-  await Promise.race([first, pause(firstAloneMs, undefined, { signal: alone.signal }).catch(() => undefined)])
-  alone.abort()
-  await Promise.all([
-    first.then((isMore) => (isMore ? sendAll() : undefined)),
-    ...Array.from({ length: atOnce - 1 }, sendAll)
-  ])
 }
 
 async function deliver(
@@ -111,7 +143,9 @@ async function deliver(
 ): Promise<'done' | 'server failed'> {
   const context = { mail: mail.id, template: mail.template }
   try {
-    await transport.send(writeMessage(shop, templates, mail), cut)
+    const email = composeEmail(shop, mail, shop.clock.now())
+    if (!(await mayReach(shop, mail, email))) throw new ObsoleteEmailError('too many emails to its recipient')
+    await transport.send(writeMessage(shop, templates, mail, email), cut)
     await markSent(shop.db, mail.id, shop.clock.now())
     return 'done'
   } catch (error) {
@@ -133,9 +167,16 @@ async function deliver(
   }
 }
 
+/** Takes a point of the recipient's limit at the first attempt. */
+async function mayReach(shop: ShopContext, { recipient, attempts }: MailRow, { budget }: Email): Promise<boolean> {
+  if (budget === undefined || attempts > 1) return true
+  const counter = { bucket: 'recipient_email', key: emailCounterKey(withoutPlusTag(emailKey(recipient))) } as const
+  return (await tryTakePoint(shop, counter)) || budget === 'counted'
+}
+
 /** The same row gives a message with the same id at every attempt. */
-function writeMessage(shop: ShopContext, templates: Templates, mail: MailRow): MailMessage {
-  const email = composeEmail(shop, mail, shop.clock.now())
+function writeMessage(own: ShopContext, templates: Templates, mail: MailRow, email: Email): MailMessage {
+  const shop = forReader(own, mail.template, mail.data)
   const { template, recipient: to, id, createdAt } = mail
   const rendered = renderEmail(shop, templates, { template, email, values: orderValues(shop, mail.data) })
   for (const { name, problem } of rendered.problems)

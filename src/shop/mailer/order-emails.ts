@@ -1,27 +1,31 @@
+import { dayText } from '../../platform/texts/languages.ts'
+import type { Language } from '../../platform/texts/languages.ts'
 import type { MailData } from '../mail/queue.ts'
-import { formatMoney } from '../../platform/money.ts'
 import { needsShipping } from '../catalog/product-types.ts'
 import type { ShopContext } from '../context.ts'
 import { listGuestDownloads } from '../benefits/download-links.ts'
 import { needsAccount } from '../benefits/give.ts'
-import { claimToken } from '../orders/claim-link.ts'
+import { claimToken, invoiceProof } from '../orders/order-links.ts'
 import { waitsForAccount } from '../orders/order-mails.ts'
 import { findRenewed } from '../benefits/records.ts'
 import { findInvoiceOfOrder } from '../benefits/subscriptions.ts'
 import { itemsOf, findOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
+import { currentHoliday } from '../settings/holiday.ts'
+import type { Holiday } from '../settings/holiday.ts'
 import { setting } from '../settings/settings.ts'
 import type { Email, EmailBlock, EmailFact, EmailLink, EmailPicture, EmailTable } from './email.ts'
-import { formatDay } from './email-times.ts'
+import { wordsOf } from '../settings/language.ts'
 import { postalLines } from '../../platform/postal/address.ts'
 import { lineImage } from '../catalog/public/image.ts'
 import type { Image } from '../catalog/public/shapes.ts'
-import { documentsOf } from '../invoices/find.ts'
+import { currentDocuments } from '../invoices/find.ts'
 import type { InvoiceKind } from '../invoices/find.ts'
 import { toText } from '../invoices/text.ts'
 import { addressPath, waitsForAddress } from '../orders/address.ts'
 import type { Address, OrderContact } from '../orders/address.ts'
 import { documentUrl } from '../orders/view.ts'
+import { recurringOfOrder } from '../orders/renewal-order.ts'
 import { takesToken } from '../orders/strategies.ts'
 import { summaryRows } from '../orders/totals.ts'
 import { siteUrl } from '../payments/gateway-page.ts'
@@ -37,29 +41,38 @@ import { ObsoleteEmailError } from './email.ts'
  */
 export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'], now: number): Email {
   const order = getOrderWithEmail(shop, data.orderId)
+  const { t, day } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
   const items = itemsOf(shop.db, order.id)
   const renews = findRenewed(shop.db, order.renewalOf ?? order.id) !== undefined
-  const period = renewedPeriod(shop, order)
+  const period = findInvoiceOfOrder(shop.db, order.id) ?? null
   const files = listGuestDownloads(shop.db, shop.keys, order.id, now).map((file) => file.name)
-  const renewed = `Your subscription at ${name} is renewed`
+  const holiday = currentHoliday(shop.db, now)
+  const first =
+    period === null
+      ? t('mail.receipt.thanks', { shop: name })
+      : t('mail.receipt.renewed', { shop: name, from: day(period.periodStart), to: day(period.periodEnd) })
   return {
-    subject: period === null ? `Your order ${order.id} at ${name}` : `${renewed}: order ${order.id}`,
-    opening: [
-      `${period === null ? `Thank you for your order at ${name}.` : `${renewed} ${period}.`} ${paymentText(order)}`
-    ],
-    facts: orderFacts(order),
+    subject: t(period === null ? 'mail.receipt.subject' : 'mail.receipt.renewalSubject', {
+      order: order.id,
+      shop: name
+    }),
+    opening: [`${first} ${t(order.totalMinor === 0 ? 'mail.receipt.free' : 'mail.receipt.paid')}`],
+    facts: orderFacts(shop, order),
     table: orderTable(shop, order),
     action: waitsForAddress(order)
-      ? { label: 'Enter the address to ship to', url: `${shop.publicUrl()}${addressPath(order)}` }
+      ? { label: t('mail.receipt.enterAddress'), url: `${shop.publicUrl()}${addressPath(order)}` }
       : viewOrder(shop, order),
     ...viewDocument(shop, order, 'invoice'),
-    blocks: order.totalMinor > 0 ? addressBlocks(order) : [],
+    blocks: order.totalMinor > 0 ? addressBlocks(shop, order) : [],
     closing: [
-      ...(waitsForAddress(order) ? [whereTo] : preparing(order, needsShipping(items))),
-      ...(files.length > 0 ? [`Your files are on the page of your order: ${files.join(', ')}.`] : []),
-      ...(renews ? ['You can end your subscription at any time. Use the link on the page of your order.'] : [])
+      ...(waitsForAddress(order) ? [t('mail.receipt.whereTo')] : preparing(shop, order, needsShipping(items))),
+      ...(holiday === null || !needsShipping(items) ? [] : [holidayLine(shop, holiday)]),
+      ...(files.length > 0 ? [t('mail.receipt.files', { names: files.join(', ') })] : []),
+      ...(renews ? renewalLine(shop, order) : []),
+      ...(renews ? [t('mail.receipt.endAnyTime')] : [])
     ],
+    ...(order.totalMinor === 0 ? { budget: 'limited' } : {}),
     links: {}
   }
 }
@@ -72,13 +85,15 @@ export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'],
 export function claimOrderEmail(shop: ShopContext, data: MailData['claim_order'], now: number): Email {
   const order = getOrderWithEmail(shop, data.orderId)
   if (!waitsForAccount(shop.db, order)) throw new ObsoleteEmailError('the order does not wait for an account')
+  const { t } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
   const needing = itemsOf(shop.db, order.id).filter((item) => needsAccount([item]))
   return {
-    subject: `Open your account for your order ${order.id} at ${name}`,
-    opening: [`You need an account at ${name} to use what you bought: ${needing.map((item) => item.name).join(', ')}.`],
-    action: { label: 'Open my account', url: claimUrl(shop, claimToken(shop.keys, order, now)) },
-    closing: ['The link works for 30 days. The page of your order sends you a new one.'],
+    subject: t('mail.claim.subject', { order: order.id, shop: name }),
+    opening: [t('mail.claim.text', { shop: name, names: needing.map((item) => item.name).join(', ') })],
+    action: { label: t('mail.claim.button'), url: claimUrl(shop, claimToken(shop.keys, order, now)) },
+    closing: [t('mail.link30Days')],
+    budget: order.totalMinor === 0 ? 'limited' : 'counted',
     links: {}
   }
 }
@@ -90,15 +105,13 @@ export function claimOrderEmail(shop: ShopContext, data: MailData['claim_order']
  */
 export function refundEmail(shop: ShopContext, data: MailData['order_refunded']): Email {
   const order = getOrderWithEmail(shop, data.orderId)
+  const { t, money } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
-  const amount = formatMoney(data.amountMinor, order.currency)
-  const kind = data.amountMinor === order.totalMinor ? 'full' : 'partial'
+  const amount = money(data.amountMinor, order.currency)
+  const kind = data.amountMinor === order.totalMinor ? 'mail.refund.full' : 'mail.refund.partial'
   return {
-    subject: `Refund for your order ${order.id} at ${name}`,
-    opening: [
-      `We have refunded ${amount} for your order ${order.id} (${kind} refund).`,
-      'The money goes back to the payment method you used. It can take a few days to appear on your statement.'
-    ],
+    subject: t('mail.refund.subject', { order: order.id, shop: name }),
+    opening: [t(kind, { amount, order: order.id }), t('mail.refund.days')],
     ...creditTable(shop, order, data.amountMinor),
     action: viewOrder(shop, order),
     ...viewDocument(shop, order, 'credit_note'),
@@ -108,16 +121,15 @@ export function refundEmail(shop: ShopContext, data: MailData['order_refunded'])
 }
 
 /** What a refund gave back, by its credit note; nothing for a refund of an amount. */
-function creditTable({ db }: ShopContext, { id }: OrderRow, amountMinor: number): Pick<Email, 'table'> {
-  const note = documentsOf(db, id).findLast(
-    ({ kind, totalMinor }) => kind === 'credit_note' && totalMinor === amountMinor
-  )
+function creditTable(shop: ShopContext, { id }: OrderRow, amountMinor: number): Pick<Email, 'table'> {
+  const { db } = shop
+  const note = currentDocuments(db, id).notes.findLast(({ totalMinor }) => totalMinor === amountMinor)
   if (note === undefined || note.document.lines.length === 0) return {}
-  const { lines, sums } = toText(note)
+  const { lines, sums } = toText(note, wordsOf(shop))
   return {
     table: {
       lines: lines.map(({ quantity, name, amount }) => ({ label: `${quantity} × ${name}`, amount, picture: null })),
-      sums: sums.map(({ label, amount }) => ({ label, amount }))
+      sums
     }
   }
 }
@@ -129,38 +141,39 @@ function creditTable({ db }: ShopContext, { id }: OrderRow, amountMinor: number)
  */
 export function refundFailedEmail(shop: ShopContext, data: MailData['refund_failed']): Email {
   const order = getOrderWithEmail(shop, data.orderId)
+  const { t, money } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
-  const amount = formatMoney(data.amountMinor, order.currency)
+  const amount = money(data.amountMinor, order.currency)
   return {
-    subject: `The refund for your order ${order.id} at ${name} did not reach you`,
-    opening: [
-      `We refunded ${amount} for your order ${order.id}, but your bank or card provider returned the money to us.`,
-      `We still owe you ${amount}. We will send it again, or contact you to find another way.`
-    ],
+    subject: t('mail.refundFailed.subject', { order: order.id, shop: name }),
+    opening: [t('mail.refundFailed.text', { amount, order: order.id }), t('mail.refundFailed.owed', { amount })],
     action: viewOrder(shop, order),
     closing: [],
     links: {}
   }
 }
 
-const whereTo = 'Please tell us where to ship your order. We send it as soon as we have the address.'
-
 /** What happens next with goods that are shipped or picked up. */
-function preparing({ shippingMethod }: OrderRow, hasGoods: boolean): string[] {
+function preparing(shop: ShopContext, { shippingMethod }: OrderRow, hasGoods: boolean): string[] {
   if (!hasGoods) return []
-  return shippingMethod?.pickup === true
-    ? ['We will email you when you can pick up your order in our shop.']
-    : ['We are preparing your order for shipping.']
+  return [wordsOf(shop).t(shippingMethod?.pickup === true ? 'mail.receipt.pickup' : 'mail.receipt.preparing')]
 }
 
-function paymentText({ totalMinor }: OrderRow): string {
-  return totalMinor === 0 ? 'There is nothing to pay.' : 'We have received your payment.'
+/** When goods leave that are paid in a holiday, such as those of a renewal. */
+function holidayLine(shop: ShopContext, { message, until }: Holiday): string {
+  const { t, lang } = wordsOf(shop)
+  const again = t('mail.receipt.holiday', { day: dayText(until, { lang, timeZone: 'UTC' }) })
+  return [message, again].filter((part) => part !== '').join(' ')
 }
 
-/** Which period a renewal paid for; null for an order that is not a renewal. */
-function renewedPeriod(shop: ShopContext, order: OrderRow): string | null {
-  const invoice = findInvoiceOfOrder(shop.db, order.id)
-  return invoice === undefined ? null : `from ${formatDay(invoice.periodStart)} to ${formatDay(invoice.periodEnd)}`
+/** What each renewal costs, in the receipt of the first order. */
+function renewalLine(shop: ShopContext, order: OrderRow): string[] {
+  const recurring = order.renewalOf === null ? recurringOfOrder(shop.db, order) : null
+  const next = findRenewed(shop.db, order.id)?.currentPeriodEnd
+  if (recurring === null || next === undefined) return []
+  const { t, money, day } = wordsOf(shop)
+  const amount = money(recurring.totals.totalMinor, order.currency)
+  return [t(`renewal.${recurring.interval}`, { amount, day: day(next) })]
 }
 
 /**
@@ -176,15 +189,16 @@ export function getOrderWithEmail(shop: ShopContext, orderId: number): OrderRow 
 
 /** The link to the page that shows an order and its state. */
 export function viewOrder(shop: ShopContext, order: OrderRow): EmailLink {
-  return { label: 'View your order', url: orderPageUrl(shop, 'emails.orderUrl', order.publicToken) }
+  return { label: wordsOf(shop).t('mail.viewOrder'), url: orderPageUrl(shop, 'emails.orderUrl', order.publicToken) }
 }
 
-/** The link to the invoice of an order, or to its newest credit note; no link without one. */
+/** The link to the invoice of an order, or to the newest credit note of that; no link without one. */
 export function viewDocument(shop: ShopContext, order: OrderRow, kind: InvoiceKind): { also?: EmailLink } {
-  const newest = documentsOf(shop.db, order.id).findLast((row) => row.kind === kind)
+  const { invoice, notes } = currentDocuments(shop.db, order.id)
+  const newest = kind === 'invoice' ? invoice : notes.at(-1)
   if (newest === undefined) return {}
-  const label = kind === 'invoice' ? 'View your invoice' : 'View your credit note'
-  return { also: { label, url: documentUrl(shop, order, newest) } }
+  const label = wordsOf(shop).t(kind === 'invoice' ? 'mail.viewInvoice' : 'mail.viewCreditNote')
+  return { also: { label, url: documentUrl(shop, order, newest, { proof: invoiceProof(shop.keys, order) }) } }
 }
 
 /** The link to pay an order after a failed payment: the page on which it is paid, or the site that takes the card. */
@@ -192,26 +206,28 @@ export function tryAgain(shop: ShopContext, order: OrderRow): EmailLink {
   const { strategy, returnUrl, publicToken } = order
   const isOnSite = takesToken(strategy) && returnUrl !== null
   const url = isOnSite ? siteUrl(shop.db, order, returnUrl, 'failed') : orderPageUrl(shop, 'emails.payUrl', publicToken)
-  return { label: 'Try again', url }
+  return { label: wordsOf(shop).t('mail.tryAgain'), url }
 }
 
 /** The number and the date of an order. */
-export function orderFacts({ id, createdAt }: OrderRow): EmailFact[] {
+export function orderFacts(shop: ShopContext, { id, createdAt }: OrderRow): EmailFact[] {
+  const { t, day } = wordsOf(shop)
   return [
-    { label: 'Order number', value: String(id) },
-    { label: 'Order date', value: formatDay(createdAt) }
+    { label: t('mail.orderNumber'), value: String(id) },
+    { label: t('mail.orderDate'), value: day(createdAt) }
   ]
 }
 
 /** The lines of an order with their pictures, and its sums. */
-export function orderTable({ db, publicUrl }: Pick<ShopContext, 'db' | 'publicUrl'>, order: OrderRow): EmailTable {
-  const money = (minor: number): string => formatMoney(minor, order.currency)
+export function orderTable(shop: ShopContext, order: OrderRow): EmailTable {
+  const { db, publicUrl } = shop
+  const words = wordsOf(shop)
   const lines = itemsOf(db, order.id).map((item) => ({
     label: `${item.quantity} × ${item.name}`,
-    amount: money(item.unitPriceMinor * item.quantity),
+    amount: words.money(item.unitPriceMinor * item.quantity, order.currency),
     picture: smallPicture(lineImage(db, item, publicUrl()))
   }))
-  return { lines, sums: summaryRows(db, order) }
+  return { lines, sums: summaryRows(db, order, words) }
 }
 
 const pictureBox = 56
@@ -231,20 +247,22 @@ function smallPicture(image: Image | null): EmailPicture | null {
  * Only for an order that was paid with money: anyone can order with another person's email, and the shop would send that
  * person whatever advertisement is written in the address.
  */
-export function addressBlocks({ shippingAddress, billingAddress, shippingMethod, contact }: OrderRow): EmailBlock[] {
+export function addressBlocks(shop: ShopContext, order: OrderRow): EmailBlock[] {
+  const { shippingAddress, billingAddress, shippingMethod, contact } = order
+  const { t, textLanguage } = wordsOf(shop)
   const shipTo = shippingMethod?.pickup === true ? null : shippingAddress
   const blocks = [
-    { title: 'Shipping address', lines: addressLines(shipTo, contact) },
-    { title: 'Billing address', lines: addressLines(billingAddress, contact) }
+    { title: t('mail.shippingAddress'), lines: addressLines(shipTo, contact, textLanguage) },
+    { title: t('mail.billingAddress'), lines: addressLines(billingAddress, contact, textLanguage) }
   ]
   return blocks.filter(({ lines }) => lines.length > 0)
 }
 
 /** The lines of an envelope; none for an address without any part but a name. */
-function addressLines(address: Address | null, contact: OrderContact): string[] {
+function addressLines(address: Address | null, contact: OrderContact, language: Language): string[] {
   const { firstName: _first, lastName: _last, ...place } = address ?? {}
   if (postalLines(place).length === 0) return []
   const { phone: _phone, companyName: _company, ...name } = contact
   // A line break would let the buyer write lines of their own.
-  return postalLines({ ...name, ...address }).map((line) => line.replaceAll(/\s+/g, ' '))
+  return postalLines({ ...name, ...address }, language).map((line) => line.replaceAll(/\s+/g, ' '))
 }

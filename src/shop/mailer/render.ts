@@ -1,11 +1,11 @@
 import { assetPath } from '../../platform/package-root.ts'
 import type { MailMessage } from '../../platform/mail/message.ts'
-import { formatMoney } from '../../platform/money.ts'
 import { openTemplates } from '../../platform/templates.ts'
 import type { Templates } from '../../platform/templates.ts'
 import type { ShopContext } from '../context.ts'
-import { shopDay } from '../invoices/day.ts'
+import { shopDay } from '../settings/shop-days.ts'
 import { findOrder } from '../orders/find.ts'
+import { wordsOf } from '../settings/language.ts'
 import { setting } from '../settings/settings.ts'
 import type { Email } from './email.ts'
 import { codeOf, isKeyOf, isObject } from '../../platform/typed.ts'
@@ -96,21 +96,24 @@ function valueOf(
 }
 
 /** The values of an email about an order; none for another email. */
-export function orderValues({ db }: ShopContext, data: unknown): Record<string, string> {
+export function orderValues(shop: ShopContext, data: unknown): Record<string, string> {
+  const { db } = shop
   const orderId = isObject(data) ? data['orderId'] : undefined
   const order = typeof orderId === 'number' ? findOrder(db, orderId) : undefined
   if (order === undefined) return {}
   return {
     orderNumber: String(order.id),
     orderDate: shopDay(db, order.createdAt),
-    orderTotal: formatMoney(order.totalMinor, order.currency)
+    orderTotal: wordsOf(shop).money(order.totalMinor, order.currency)
   }
 }
 
-function viewOf({ db }: ShopContext, email: Email) {
+function viewOf(shop: ShopContext, email: Email) {
+  const { db } = shop
+  const { t, lang } = wordsOf(shop)
   const { facts = [], table = null, action = null, also = null, blocks = [] } = email
   const shopName = setting(db, 'shop.name')
-  return { ...email, facts, table, action, also, blocks, shopName, legal: setting(db, 'shop.legal') }
+  return { ...email, t, lang, facts, table, action, also, blocks, shopName, legal: setting(db, 'shop.legal') }
 }
 
 /** The parts of an email that an operator can replace by a file. */
@@ -142,6 +145,9 @@ const rules: Readonly<Record<MailTemplate, { order: boolean; link: boolean }>> =
   order_received: { order: true, link: false },
   order_receipt: { order: true, link: false },
   claim_order: { order: true, link: true },
+  end_subscription: { order: true, link: true },
+  mailbox_code: { order: false, link: false },
+  desk_invitation: { order: false, link: true },
   order_shipped: { order: true, link: false },
   payment_link: { order: true, link: true },
   payment_failed: { order: true, link: true },

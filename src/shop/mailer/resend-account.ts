@@ -54,7 +54,7 @@ function send(tx: Tx, shop: ShopContext, user: UserRow, template: AccountEmail, 
     return pending.email
   }
   const { data, recipient } = lastMail(tx, template, { userId })
-  assertSendable(shop, { template, data }, now)
+  assertSendable(shop, { template, data, recipient }, now)
   queueMail(tx, { template, data, recipient }, now)
   return recipient
 }

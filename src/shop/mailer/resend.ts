@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import type { ShopContext } from '../context.ts'
-import { documentsOf } from '../invoices/find.ts'
+import { currentDocuments } from '../invoices/find.ts'
 import { lastMail, queueMail } from '../mail/queue.ts'
 import type { MailTemplate, QueuedMail } from '../mail/queue.ts'
 import { getOrder } from '../orders/find.ts'
@@ -54,14 +54,18 @@ export function resendEmail(
     const order = getOrder(tx, orderId)
     const mail = mailOf(tx, order, template ?? usualOf(order))
     if (order.email === null) throw new AppError('CONFLICT', `Order ${orderId} has no email.`)
-    assertSendable(shop, mail, now)
+    assertSendable(shop, { ...mail, recipient: order.email }, now)
     queueMail(tx, { ...mail, recipient: order.email }, now)
     return { template: mail.template, to: order.email }
   })
 }
 
 /** @throws AppError CONFLICT when `emails.off` names the email, or the mailer would drop it as obsolete */
-export function assertSendable(shop: ShopContext, mail: { template: MailTemplate; data: object }, now: number): void {
+export function assertSendable(
+  shop: ShopContext,
+  mail: { template: MailTemplate; data: object; recipient: string },
+  now: number
+): void {
   const off: readonly MailTemplate[] = setting(shop.db, 'emails.off')
   if (off.includes(mail.template))
     throw new AppError('CONFLICT', `The setting emails.off switches the email ${mail.template} off.`)
@@ -86,7 +90,7 @@ function mailOf(tx: Tx, order: OrderRow, template: Resendable): QueuedMail<Resen
     const isPart = progressOf(tx, orderId).some(({ left }) => left > 0)
     return { template, data: { orderId, shipmentId: shipment.id, isPart } }
   }
-  const credited = documentsOf(tx, orderId).findLast(({ kind }) => kind === 'credit_note')
+  const credited = currentDocuments(tx, orderId).notes.at(-1)
   if (template === 'order_refunded' && credited !== undefined)
     return { template, data: { orderId, amountMinor: credited.totalMinor } }
   if (template === 'payment_link' && order.status === 'pending') return { template, data: { orderId } }

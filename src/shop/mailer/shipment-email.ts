@@ -1,9 +1,10 @@
 import type { MailData } from '../mail/queue.ts'
 import type { ShopContext } from '../context.ts'
+import { wordsOf } from '../settings/language.ts'
 import { setting } from '../settings/settings.ts'
 import { findShipment, linesOf } from '../shipments/find.ts'
 import { ObsoleteEmailError } from './email.ts'
-import type { Email, EmailFact } from './email.ts'
+import type { Email } from './email.ts'
 import { addressBlocks, getOrderWithEmail, viewOrder } from './order-emails.ts'
 
 /**
@@ -16,43 +17,38 @@ export function orderShippedEmail(shop: ShopContext, data: MailData['order_shipp
   const order = getOrderWithEmail(shop, data.orderId)
   const shipment = findShipment(shop.db, data.shipmentId)
   if (shipment === undefined) throw new ObsoleteEmailError('the shipment does not exist')
-  const name = setting(shop.db, 'shop.name')
+  const { t } = wordsOf(shop)
+  const about = { order: order.id, shop: setting(shop.db, 'shop.name') }
   const { isPart } = data
-  const what = isPart ? `A part of your order ${order.id}` : `Your order ${order.id}`
   const { carrier, tracking, url } = shipment
   const goods = linesOf(shop.db, shipment).map((line) => `${line.quantity} × ${line.name}`)
+  const number = { label: t('mail.orderNumber'), value: String(order.id) }
   if (order.shippingMethod?.pickup === true) {
     return {
-      subject: `${what} at ${name} is ready to be picked up`,
-      opening: [
-        `You can pick up ${isPart ? 'a part of your order' : 'your order'} in our shop. Please bring the order number.`,
-        ...(isPart ? ['We will email you when the rest is ready.'] : [])
-      ],
-      facts: [{ label: 'Order number', value: String(order.id) }],
+      subject: t(isPart ? 'mail.pickup.subjectPart' : 'mail.pickup.subject', about),
+      opening: [t(isPart ? 'mail.pickup.textPart' : 'mail.pickup.text'), ...(isPart ? [t('mail.pickup.rest')] : [])],
+      facts: [number],
       action: viewOrder(shop, order),
-      blocks: [{ title: 'Ready for you', lines: goods }],
+      blocks: [{ title: t('mail.pickup.ready'), lines: goods }],
       closing: [],
       links: {}
     }
   }
+  const text =
+    carrier === null
+      ? t(isPart ? 'mail.shipped.textPart' : 'mail.shipped.text')
+      : t(isPart ? 'mail.shipped.withPart' : 'mail.shipped.with', { carrier })
   return {
-    subject: `${what} at ${name} is on its way`,
-    opening: [
-      `We have shipped ${isPart ? 'a part of your order' : 'your order'}${carrier === null ? '' : ` with ${carrier}`}.`,
-      ...(isPart ? ['We will email you when the rest is on its way.'] : [])
-    ],
-    facts: [{ label: 'Order number', value: String(order.id) }, ...trackingFacts(tracking)],
-    action: url === null ? viewOrder(shop, order) : { label: 'Track your parcel', url },
+    subject: t(isPart ? 'mail.shipped.subjectPart' : 'mail.shipped.subject', about),
+    opening: [text, ...(isPart ? [t('mail.shipped.rest')] : [])],
+    facts: [number, ...(tracking === null ? [] : [{ label: t('mail.shipped.tracking'), value: tracking }])],
+    action: url === null ? viewOrder(shop, order) : { label: t('mail.shipped.track'), url },
     blocks: [
-      { title: 'In this parcel', lines: goods },
-      ...(order.totalMinor > 0 ? addressBlocks(order) : []).filter(({ title }) => title === 'Shipping address')
+      { title: t('mail.shipped.parcel'), lines: goods },
+      ...(order.totalMinor > 0 ? addressBlocks(shop, { ...order, billingAddress: null }) : [])
     ],
     ...(url === null ? {} : { also: viewOrder(shop, order) }),
     closing: [],
     links: {}
   }
-}
-
-function trackingFacts(tracking: string | null): EmailFact[] {
-  return tracking === null ? [] : [{ label: 'Tracking number', value: tracking }]
 }

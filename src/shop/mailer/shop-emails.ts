@@ -7,12 +7,12 @@ import { isAwaited } from '../orders/order-mails.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { isPaidStatus } from '../orders/states.ts'
 import { openWarnings } from '../payments/warnings.ts'
+import { findInvitationLink } from '../desk/people.ts'
+import { wordsOf } from '../settings/language.ts'
 import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
-import type { Email } from './email.ts'
-import { orderFacts, orderTable } from './order-emails.ts'
-
-// Emails to the shop itself contain no personal data of buyers: erasing a person cannot reach the shop's mailbox.
+import type { Email, EmailBlock, EmailFact } from './email.ts'
+import { addressBlocks, orderFacts, orderTable } from './order-emails.ts'
 
 /** A longer email is cut off by some mail programs. */
 const mostWarnings = 20
@@ -35,12 +35,53 @@ export function newOrderEmail(shop: ShopContext, data: MailData['shop_new_order'
       ...(order.renewalOf === null ? [] : [`It renews the subscription of order ${order.renewalOf}.`]),
       ...(toShip ? [isPickedUp ? 'The buyer picks it up in the shop.' : 'It has something to ship.'] : [])
     ],
-    facts: orderFacts(order),
+    facts: [...orderFacts(shop, order), ...buyerFacts(order)],
     table: orderTable(shop, order),
+    blocks: [...addressBlocks(shop, order), ...noteBlock(order)],
     closing: [
-      `To see the buyer and the addresses, run "shopstead orders show ${order.id}".`,
+      `For its history, run "shopstead orders show ${order.id}".`,
       ...(isAwaited(order) ? [`When the money has arrived, run "shopstead orders paid ${order.id}".`] : [])
     ],
+    links: {}
+  }
+}
+
+/** Who bought, in one line each: a line break would let the buyer write facts of their own. */
+function buyerFacts({ email, contact, shippingAddress, vatId }: OrderRow): EmailFact[] {
+  const { firstName, lastName, companyName, phone = shippingAddress?.phone } = contact
+  const facts = {
+    Buyer: [firstName, lastName].filter(Boolean).join(' '),
+    Company: companyName,
+    Email: email,
+    Phone: phone,
+    'VAT id': vatId
+  }
+  return Object.entries(facts).flatMap(([label, value]) => (value ? [{ label, value: oneLine(value) }] : []))
+}
+
+function noteBlock({ notes }: OrderRow): EmailBlock[] {
+  return notes === null ? [] : [{ title: 'Note of the buyer', lines: notes.split(/\r\n|[\r\n]/).map(oneLine) }]
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\s\p{C}]+/gu, ' ')
+}
+
+/**
+ * The link by which a person of the desk makes a passkey.
+ *
+ * @throws ObsoleteEmailError when the link is used or expired
+ */
+export function deskInvitationEmail(shop: ShopContext, data: MailData['desk_invitation'], now: number): Email {
+  const link = findInvitationLink(shop, data.invitationId, now)
+  if (link === undefined) throw new ObsoleteEmailError('the link is used or expired')
+  const { t, time } = wordsOf(shop)
+  const name = setting(shop.db, 'shop.name')
+  return {
+    subject: t('mail.desk.subject', { shop: name }),
+    opening: [t('mail.desk.text', { shop: name })],
+    action: { label: t('mail.desk.button'), url: link.url },
+    closing: [t('mail.linkOnce', { until: time(link.expiresAt) }), t('mail.desk.ignore')],
     links: {}
   }
 }

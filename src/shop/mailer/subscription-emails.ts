@@ -1,12 +1,13 @@
-import { formatMoney } from '../../platform/money.ts'
 import { findRenewed } from '../benefits/records.ts'
 import type { ShopContext } from '../context.ts'
 import type { MailData } from '../mail/queue.ts'
+import { subscriptionLink } from '../orders/order-links.ts'
 import { itemsOf } from '../orders/find.ts'
+import { endSubscriptionUrl } from '../settings/page-url.ts'
 import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
-import { formatDay } from './email-times.ts'
+import { wordsOf } from '../settings/language.ts'
 import { getOrderWithEmail } from './order-emails.ts'
 
 const dayMs = 24 * 60 * 60_000
@@ -19,18 +20,21 @@ const dayMs = 24 * 60 * 60_000
  */
 export function renewalFailedEmail(shop: ShopContext, data: MailData['renewal_failed']): Email {
   const { id } = getOrderWithEmail(shop, data.orderId)
+  const { t, money, day } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
-  const amount = formatMoney(data.amountMinor, data.currency)
+  const amount = money(data.amountMinor, data.currency)
   const paidUntil = findRenewed(shop.db, id)?.currentPeriodEnd
   const graceMs = setting(shop.db, 'subscriptions.graceDays') * dayMs
   return {
-    subject: `A payment for your subscription at ${name} did not go through`,
+    subject: t('mail.renewalFailed.subject', { shop: name }),
     opening: [
-      `We could not charge ${amount} for your subscription to ${namesOf(shop, id)}.`,
-      data.nextTryAt === null ? 'This was the last try.' : `We try again on ${formatDay(data.nextTryAt)}.`
+      t('mail.renewalFailed.text', { amount, names: namesOf(shop, id) }),
+      data.nextTryAt === null
+        ? t('mail.renewalFailed.last')
+        : t('mail.renewalFailed.next', { day: day(data.nextTryAt) })
     ],
-    action: { label: 'Pay with another card', url: data.payUrl ?? `${shop.publicUrl()}/account` },
-    closing: paidUntil === undefined ? [] : [`You keep your access until ${formatDay(paidUntil + graceMs)}.`],
+    action: { label: t('mail.renewalFailed.button'), url: data.payUrl ?? `${shop.publicUrl()}/account` },
+    closing: paidUntil === undefined ? [] : [t('mail.subscription.access', { day: day(paidUntil + graceMs) })],
     links: {}
   }
 }
@@ -42,16 +46,14 @@ export function renewalFailedEmail(shop: ShopContext, data: MailData['renewal_fa
  */
 export function subscriptionCancelledEmail(shop: ShopContext, data: MailData['subscription_cancelled']): Email {
   const { id } = getOrderWithEmail(shop, data.orderId)
+  const { t, day } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
   const renewed = findRenewed(shop.db, id)
   if (renewed?.cancelAtPeriodEnd === false) throw new ObsoleteEmailError('the subscription renews again')
-  const end = renewed === undefined ? '' : ` It ends on ${formatDay(renewed.currentPeriodEnd)}.`
+  const end = renewed === undefined ? [] : [t('mail.cancelled.ends', { day: day(renewed.currentPeriodEnd) })]
   return {
-    subject: `Your subscription at ${name} is cancelled`,
-    opening: [
-      `Your subscription to ${namesOf(shop, id)} is cancelled.${end}`,
-      'You keep your access until then. You will not be charged again.'
-    ],
+    subject: t('mail.cancelled.subject', { shop: name }),
+    opening: [[t('mail.cancelled.text', { names: namesOf(shop, id) }), ...end].join(' '), t('mail.cancelled.access')],
     closing: [],
     links: {}
   }
@@ -64,16 +66,38 @@ export function subscriptionCancelledEmail(shop: ShopContext, data: MailData['su
  */
 export function subscriptionEndedEmail(shop: ShopContext, data: MailData['subscription_ended'], now: number): Email {
   const { id } = getOrderWithEmail(shop, data.orderId)
+  const { t, day } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
   const paidUntil = findRenewed(shop.db, id)?.currentPeriodEnd ?? 0
-  const access = paidUntil > now ? [`You keep your access until ${formatDay(paidUntil)}.`] : []
+  const access = paidUntil > now ? [t('mail.subscription.access', { day: day(paidUntil) })] : []
   return {
-    subject: `Your subscription at ${name} has ended`,
+    subject: t('mail.ended.subject', { shop: name }),
     opening: [
-      `Your subscription to ${namesOf(shop, id)} has ended.`,
-      [...access, 'You will not be charged again.'].join(' ')
+      t('mail.ended.text', { names: namesOf(shop, id) }),
+      [...access, t('mail.subscription.noCharge')].join(' ')
     ],
     closing: [],
+    links: {}
+  }
+}
+
+/**
+ * The link that ends the subscription of a guest's order.
+ *
+ * @throws ObsoleteEmailError when the order does not exist, its buyer is erased, or its subscription is in an account
+ */
+export function endSubscriptionEmail(shop: ShopContext, data: MailData['end_subscription'], now: number): Email {
+  const order = getOrderWithEmail(shop, data.orderId)
+  if (order.userId !== null) throw new ObsoleteEmailError('the subscription belongs to an account')
+  const { t } = wordsOf(shop)
+  const name = setting(shop.db, 'shop.name')
+  const token = subscriptionLink(shop.keys, order, now)
+  return {
+    subject: t('mail.end.subject', { shop: name, order: order.id }),
+    opening: [t('mail.end.text', { names: namesOf(shop, order.id) }), t('mail.end.open')],
+    action: { label: t('mail.end.button'), url: endSubscriptionUrl(shop, token) },
+    closing: [t('mail.link30Days')],
+    budget: 'counted',
     links: {}
   }
 }

@@ -3,6 +3,7 @@ import { createEmailToken } from '../../../src/shop/accounts/email-tokens.ts'
 import { users } from '../../../src/shop/accounts/schema.ts'
 import { affiliates } from '../../../src/shop/affiliates/schema.ts'
 import { recordInvoice } from '../../../src/shop/benefits/subscriptions.ts'
+import { invite } from '../../../src/shop/desk/people.ts'
 import { queueMail } from '../../../src/shop/mail/queue.ts'
 import type { MailData, MailTemplate } from '../../../src/shop/mail/queue.ts'
 import { mails } from '../../../src/shop/mail/schema.ts'
@@ -106,6 +107,11 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
     },
     order_receipt: { 'order-receipt': { orderId: paid.id }, 'order-receipt-renewal': { orderId: renewal.id } },
     claim_order: { 'claim-order': { orderId: claimed.id } },
+    end_subscription: { 'end-subscription': { orderId: paid.id } },
+    mailbox_code: { 'mailbox-code': {} },
+    desk_invitation: {
+      'desk-invitation': { invitationId: invite(shop, { email: 'anna@shop.example', role: 'owner' }, now).id }
+    },
     order_shipped: {
       'order-shipped': { orderId: paid.id, shipmentId: ship(shop, paid.id), isPart: false },
       'order-shipped-part': { orderId: partly.id, shipmentId: ship(shop, partly.id, 1), isPart: true }

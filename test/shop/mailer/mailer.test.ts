@@ -282,6 +282,26 @@ describe('an order email', () => {
     expect(mail?.text).toContain('Pay with another card:\nhttp://localhost:3000/account\n')
   })
 
+  it('that anyone can cause without paying reaches one mailbox ten times an hour, and no account link is lost', async () => {
+    using shop = openTestShop()
+    const product = makeProduct(shop.db)
+    const user = await makeUser(shop, { ...cheapHash, email: 'lena@example.com' })
+    for (let each = 0; each < 60; each += 1) {
+      const email = each % 2 === 0 ? 'lena@example.com' : `lena+${each}@example.com`
+      const free = place(shop.db, { ...draft([line(product, { unitPriceMinor: 0 })]), email }, shop.clock.now())
+      write(shop.db, (tx) => moveOrder(tx, free.id, 'completed', { by: 'test', reason: 'free' }, shop.clock.now()))
+    }
+    queueLink(shop, user, 'reset')
+    await sendAll(shop)
+    const subjects = mailFiles(shop.dataDir).map(({ subject }) => subject)
+    expect(subjects.filter((subject) => subject.startsWith('Your order'))).toHaveLength(10)
+    expect(subjects.filter((subject) => subject.startsWith('Choose'))).toHaveLength(1)
+    const paid = place(shop.db, { ...draft([line(product)]), email: 'lena@example.com' }, shop.clock.now())
+    write(shop.db, (tx) => moveOrder(tx, paid.id, 'completed', { by: 'test', reason: 'paid' }, shop.clock.now()))
+    await sendAll(shop)
+    expect(mailFiles(shop.dataDir)).toHaveLength(12)
+  })
+
   it('is not sent after the buyer was erased', async () => {
     using shop = openTestShop()
     const order = place(shop.db, draft([line(makeProduct(shop.db))]), shop.clock.now())

@@ -1,27 +1,43 @@
 import { expect, it } from 'vitest'
 import { verifySmtp, openSmtp } from '../../../src/platform/mail/smtp-transport.ts'
-import { deliverDueMail } from '../../../src/shop/mailer/mailer.ts'
+import { deliverDueMail, startMailer } from '../../../src/shop/mailer/mailer.ts'
 import { startMailbox } from '../../support/mailbox.ts'
-import { startStallingServer } from '../../support/stalling-server.ts'
+import { startDifficultMailServer } from '../../support/difficult-mail-server.ts'
 import { makeUser } from '../../support/people.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import { mailStates, queue, wait } from './support.ts'
 
 it('an email that is cut off when the shop stops does not count as an attempt and is sent once at the next start', async () => {
-  const slow = await startStallingServer()
+  const slow = await startDifficultMailServer(() => 'stalls')
   await using mailbox = await startMailbox()
   using shop = openTestShop()
   const user = await makeUser(shop, { passwordHash: 'none' })
   queue(shop, 'password_changed', { userId: user.id })
   const stopping = new AbortController()
   const run = deliverDueMail(shop, openSmtp({ url: slow.url, from: 'shop@shop.example' }), { cut: stopping.signal })
-  await expect.poll(() => slow.waiting.length, wait).toBe(1)
+  await expect.poll(() => slow.waiting.size, wait).toBe(1)
   stopping.abort()
   await run
   expect(mailStates(shop)).toEqual([{ state: 'queued', attempts: 0, lastError: null }])
   await deliverDueMail(shop, openSmtp({ url: mailbox.url, from: 'shop@shop.example' }))
   expect(mailbox.received.map(({ to }) => to)).toEqual([['mira@shop.example']])
   expect(mailStates(shop)).toEqual([{ state: 'sent', attempts: 1, lastError: null }])
+})
+
+it('an email that is queued while the server lets another one wait is sent before that one ends', async () => {
+  const server = await startDifficultMailServer((to) => (to === 'slow@shop.example' ? 'stalls' : 'takes'))
+  using shop = openTestShop()
+  const user = await makeUser(shop, { passwordHash: 'none' })
+  const mailer = startMailer(shop, openSmtp({ url: server.url, from: 'shop@shop.example' }))
+  queue(shop, 'password_changed', { userId: user.id }, 'slow@shop.example')
+  await expect.poll(() => server.waiting.size, wait).toBe(1)
+  for (const to of ['lena@shop.example', 'mira@shop.example']) {
+    queue(shop, 'password_changed', { userId: user.id }, to)
+    await expect.poll(() => server.taken.at(-1)?.to, wait).toBe(to)
+  }
+  expect(server.waiting.size).toBe(1)
+  await mailer.stop()
+  expect(mailStates(shop).map(({ state }) => state)).toEqual(['queued', 'sent', 'sent'])
 })
 
 it('a mail server on this machine may have its own certificate', async () => {

@@ -1,6 +1,6 @@
 import { openDatabase } from '../../../../src/platform/db/database.ts'
 import { createMailTransport } from '../../../../src/platform/mail/transport.ts'
-import { deliverDueMail } from '../../../../src/shop/mailer/mailer.ts'
+import { deliverDueMail, startMailer } from '../../../../src/shop/mailer/mailer.ts'
 import type { ShopContext } from '../../../../src/shop/context.ts'
 import { parseConfig } from '../../../../src/platform/config/config.ts'
 import { createLogger } from '../../../../src/platform/log.ts'
@@ -8,22 +8,33 @@ import { deriveKeys } from '../../../../src/platform/crypto/secrets.ts'
 import { join } from 'node:path'
 
 // Runs the mailer in a process that a test can kill: node mailer-process.ts DATA_DIR NOW [SMTP_URL]
-const [dataDir = '', now = '0', smtpUrl = ''] = process.argv.slice(2)
+// With a channel to the test it runs until SIGTERM, and each message is the next time.
+const [dataDir = '', start = '0', smtpUrl = ''] = process.argv.slice(2)
+let now = Number(start)
 const log = createLogger({ env: 'test', level: 'silent' })
 const shop = {
   config: parseConfig({ SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir }),
   db: openDatabase(join(dataDir, 'shopstead.db')),
-  clock: { now: () => Number(now) },
+  clock: { now: () => now },
   log,
   keys: deriveKeys('a secret for tests, of forty characters.'),
   publicUrl: () => 'http://localhost:3000'
 } as ShopContext
-await deliverDueMail(
-  shop,
-  createMailTransport({
-    smtpUrl: smtpUrl === '' ? null : smtpUrl,
-    from: 'shop@localhost',
-    folder: join(dataDir, 'mail'),
-    log
+const transport = createMailTransport({
+  smtpUrl: smtpUrl === '' ? null : smtpUrl,
+  from: 'shop@localhost',
+  folder: join(dataDir, 'mail'),
+  log
+})
+if (process.channel === undefined) await deliverDueMail(shop, transport)
+else {
+  const mailer = startMailer(shop, transport)
+  process.on('message', (time) => {
+    now = Number(time)
+    mailer.kick()
   })
-)
+  process.on('SIGTERM', () => {
+    process.disconnect()
+    void mailer.stop()
+  })
+}

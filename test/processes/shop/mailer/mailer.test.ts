@@ -1,14 +1,16 @@
-import { spawn } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { mailStates, queue, sendAll, wait } from '../../../shop/mailer/support.ts'
 import { exitOf, spawnShopstead } from '../../../support/command-process.ts'
-import { startStallingServer } from '../../../support/stalling-server.ts'
+import { startDifficultMailServer } from '../../../support/difficult-mail-server.ts'
+import type { Treatment } from '../../../support/difficult-mail-server.ts'
 import { mailFiles } from '../../../support/mail-files.ts'
 import { startMailbox } from '../../../support/mailbox.ts'
 import { makeUser } from '../../../support/people.ts'
 import { openTestShop } from '../../../support/shop-context.ts'
+import { mails } from '../../../../src/shop/mail/schema.ts'
 import type { TestShop } from '../../../support/shop-context.ts'
 
 describe('a mailer process that is killed repeatedly', () => {
@@ -60,13 +62,14 @@ describe('a mailer process that is killed repeatedly', () => {
 describe('a mail server that lets one message wait', () => {
   it('delays no other email, and is cut off when the shop stops; the next start sends the message once', async () => {
     let isSlow = true
-    const server = await startStallingServer({ stalls: (to) => isSlow && to === 'slow@shop.example' })
+    const server = await startDifficultMailServer((to) => (isSlow && to === 'slow@shop.example' ? 'stalls' : 'takes'))
+    const taken = () => server.taken.map(({ to }) => to)
     const { dataDir } = await makeShopWithMails(['slow@shop.example', 'lena@shop.example', 'mira@shop.example'])
     const env = { SHOPSTEAD_ENV: 'development', SHOPSTEAD_SMTP_URL: server.url }
     const first = spawnShopstead(dataDir, ['serve', '--port', '0', '--json'], { env })
     onTestFinished(() => void first.kill('SIGKILL'))
-    await expect.poll(() => server.taken.toSorted(), wait).toEqual(['lena@shop.example', 'mira@shop.example'])
-    expect(server.waiting).toEqual(['slow@shop.example'])
+    await expect.poll(() => taken().toSorted(), wait).toEqual(['lena@shop.example', 'mira@shop.example'])
+    expect([...server.waiting]).toEqual(['slow@shop.example'])
     const since = performance.now()
     first.kill('SIGTERM')
     expect(await exitOf(first)).toBe(0)
@@ -75,12 +78,83 @@ describe('a mail server that lets one message wait', () => {
     isSlow = false
     const second = spawnShopstead(dataDir, ['serve', '--port', '0', '--json'], { env })
     onTestFinished(() => void second.kill('SIGKILL'))
-    await expect.poll(() => server.taken.filter((to) => to === 'slow@shop.example'), wait).toHaveLength(1)
+    await expect.poll(() => taken().filter((to) => to === 'slow@shop.example'), wait).toHaveLength(1)
     second.kill('SIGTERM')
     expect(await exitOf(second)).toBe(0)
     expect(server.taken).toHaveLength(3)
   })
 })
+
+describe('a year of mail', () => {
+  const hourMs = 3_600_000
+  const dayMs = 24 * hourMs
+  const script = join(import.meta.dirname, 'mailer-process.ts')
+
+  /** How the server treats a message: mostly as it should, and each other way every few messages. */
+  const troubles: readonly (readonly Treatment[])[] = [
+    ['greylists'],
+    ['drops'],
+    ['drops after taking'],
+    ['refuses late', 'greylists', 'drops'],
+    ['drops', 'drops', 'greylists', 'refuses late']
+  ]
+
+  it('reaches a server that greylists, drops, stalls and lies: each email once, and each stop within 10 s', async () => {
+    let stalled: string | undefined
+    const server = await startDifficultMailServer((to, tries) => {
+      if (to === stalled) return 'stalls'
+      const number = Number(/\d+/.exec(to)?.[0])
+      return (number % 3 === 0 ? troubles[(number / 3) % troubles.length] : [])?.[tries - 1] ?? 'takes'
+    })
+    using shop = openTestShop()
+    const user = await makeUser(shop, { passwordHash: 'none' })
+    const due = () => mailRows(shop).filter((mail) => mail.state === 'queued' && mail.nextAttemptAt <= shop.clock.now())
+    const recipients: string[] = []
+    for (let month = 0; month < 12; month += 1) {
+      stalled = undefined
+      const mailer = fork(script, [shop.dataDir, String(shop.clock.now()), server.url])
+      onTestFinished(() => void mailer.kill('SIGKILL'))
+      const moveOn = async (ms: number): Promise<void> => {
+        shop.clock.advance(ms)
+        mailer.send(shop.clock.now())
+        await expect.poll(due, { timeout: 60_000 }).toEqual([])
+      }
+      for (let day = 0; day < 30; day += 1) {
+        for (let mail = 0; mail < 3; mail += 1) {
+          recipients.push(`p${recipients.length}@shop.example`)
+          queue(shop, 'password_changed', { userId: user.id }, recipients.at(-1))
+        }
+        await moveOn(dayMs)
+      }
+      const late = `p${recipients.length}@shop.example`
+      stalled = late
+      recipients.push(late)
+      queue(shop, 'password_changed', { userId: user.id }, late)
+      mailer.send(shop.clock.now())
+      await expect.poll(() => server.waiting.has(late), wait).toBe(true)
+      const since = performance.now()
+      mailer.kill('SIGTERM')
+      expect(await exitOf(mailer)).toBe(0)
+      // A promise of the product, so its limit is asserted.
+      expect(performance.now() - since).toBeLessThan(10_000)
+    }
+    stalled = undefined
+    const last = fork(script, [shop.dataDir, String(shop.clock.now()), server.url])
+    onTestFinished(() => void last.kill('SIGKILL'))
+    for (let step = 0; step < 8; step += 1) {
+      shop.clock.advance(30 * hourMs)
+      last.send(shop.clock.now())
+      await expect.poll(due, { timeout: 60_000 }).toEqual([])
+    }
+    last.kill('SIGTERM')
+    expect(await exitOf(last)).toBe(0)
+    expect(server.taken.map(({ to }) => to).toSorted()).toEqual(recipients.toSorted())
+    expect(new Set(server.taken.map(({ id }) => id)).size).toBe(recipients.length)
+    expect(new Set(mailRows(shop).map(({ state }) => state))).toEqual(new Set(['sent']))
+  }, 240_000)
+})
+
+const mailRows = (shop: TestShop) => shop.db.orm.select().from(mails).all()
 
 async function makeShopWithMails(recipients: readonly string[]): Promise<{ dataDir: string }> {
   const shop = openTestShop()
