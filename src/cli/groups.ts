@@ -38,9 +38,12 @@ export const groups: readonly Group[] = [
     about: 'fill the shop from a file, or with the demo shop',
     load: () => import('./site/seed.ts')
   },
+  { name: 'import', use: 'service', about: 'move in from another shop', load: () => import('./shop/import.ts') },
   { name: 'admin', use: 'service', about: 'administrators', load: () => import('./people/admin.ts') },
+  { name: 'desk', use: 'service', about: "the shop's office in the browser", load: () => import('./people/desk.ts') },
   { name: 'users', use: 'everyday', about: 'accounts', load: () => import('./people/users.ts') },
   { name: 'offers', use: 'everyday', about: 'the catalog', load: () => import('./offers/offers.ts') },
+  { name: 'sales', use: 'selling', about: 'lower prices for some days', load: () => import('./offers/sales.ts') },
   { name: 'coupons', use: 'selling', about: 'coupon codes', load: () => import('./offers/coupons.ts') },
   { name: 'shipping', use: 'selling', about: 'shipping zones and methods', load: () => import('./offers/shipping.ts') },
   { name: 'tax', use: 'selling', about: 'tax rates', load: () => import('./offers/tax.ts') },
@@ -51,9 +54,16 @@ export const groups: readonly Group[] = [
     load: async () => ({ define: (await import('./shop/settings.ts')).defineModules })
   },
   { name: 'settings', use: 'service', about: 'settings of the running shop', load: () => import('./shop/settings.ts') },
+  {
+    name: 'holiday',
+    use: 'selling',
+    about: 'stop taking orders until a day',
+    load: () => import('./shop/holiday.ts')
+  },
   { name: 'orders', use: 'everyday', about: 'orders and refunds', load: () => import('./orders/orders.ts') },
   { name: 'affiliates', use: 'selling', about: 'affiliates', load: () => import('./people/affiliates.ts') },
-  { name: 'referrals', use: 'selling', about: 'referrals and payouts', load: () => import('./people/referrals.ts') },
+  { name: 'referrals', use: 'selling', about: 'referrals of affiliates', load: () => import('./people/referrals.ts') },
+  { name: 'payouts', use: 'selling', about: 'payments to affiliates', load: () => import('./people/payouts.ts') },
   {
     name: 'benefits',
     use: 'selling',

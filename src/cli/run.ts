@@ -5,7 +5,7 @@ import { systemClock } from '../platform/clock.ts'
 import type { Config, ConfigFlags } from '../platform/config/config.ts'
 import { printAnswer } from './terminal/output.ts'
 import type { Answer } from './terminal/output.ts'
-import { ask } from './terminal/terminal.ts'
+import { ask, operatorName } from './terminal/terminal.ts'
 import type { Terminal } from './terminal/terminal.ts'
 import { Command } from 'commander'
 
@@ -51,6 +51,9 @@ export function runs<Options extends object, Args extends Argument[]>(
 ): ShopCommand {
   return acts<Options, Args>(command, async ({ config, ...given }, args) => {
     const app = await openApp(given.terminal, config, database)
+    // Loaded with the App, so that a command without a database does not load the driver.
+    const { actAs } = await import('../shop/webhooks/emit.ts')
+    actAs(app.db, operatorName(given.terminal))
     try {
       // Lists are read while they are printed, so the App is still open.
       await printAnswer(given.terminal, await work({ ...given, app, now: app.clock.now() }, ...args), given.json)
@@ -85,6 +88,20 @@ function acts<Options extends object, Args extends Argument[]>(
     terminal.giveWay()
     const config = await loadConfig(terminal, options)
     await act({ config, options, now: systemClock.now(), json: options.json ?? false, terminal }, args)
+  })
+}
+
+/**
+ * Checks that a command can print a link that works for other people. A server knows its address when it listens; a
+ * command has only the setting.
+ *
+ * @throws AppError CONFIG_INVALID without SHOPSTEAD_PUBLIC_URL
+ */
+export function assertPublicUrl({ config }: Pick<App, 'config'>): void {
+  if (config.publicUrl !== null) return
+  const rule = 'SHOPSTEAD_PUBLIC_URL must be set to the address that browsers open, such as https://shop.example.'
+  throw new AppError('CONFIG_INVALID', `The answer has a link to the shop: ${rule}`, {
+    variable: 'SHOPSTEAD_PUBLIC_URL'
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Meta } from './api-types.ts'
-import { isShopError, ShopError } from './errors.ts'
+import { isLost, isShopError, ShopError } from './errors.ts'
 import type { ErrorCode } from './errors.ts'
 import { namedMethods } from './methods.ts'
 import type { NamedMethods } from './methods.ts'
@@ -51,7 +51,7 @@ type Envelope = { data?: unknown; error?: { code: ErrorCode; message: string; de
 /**
  * Creates a client for the shop's API. It fetches a nonce when the first request needs one and keeps it. When the
  * service refuses the nonce as invalid, it fetches a new one and retries the request once. It repeats a checkout whose
- * answer was lost under the same Idempotency-Key, which charges at most once.
+ * answer was lost under the same Idempotency-Key, which charges at most once; so does a later call for the same checkout.
  *
  * Each call returns the envelope's `data`, or rejects with the signal's reason when the caller aborts it.
  *
@@ -68,6 +68,8 @@ export function createClient(options: ClientOptions = {}): Client {
   let nonce: Promise<string> | undefined
   /** The service itself needs no nonce for a read, and a proxy does. A server talks to either. */
   let readsNeedNonce = visitor === undefined
+  /** The keys of checkouts that have no answer yet. The same checkout goes on under its key, so it is charged once. */
+  const unanswered = new Map<string, string>()
 
   function headersFor(method: string, path: string, sent: Sent, withNonce: string | undefined): Record<string, string> {
     const cookie = visitor === undefined || isPublic(method, path) ? '' : visitor.header
@@ -157,13 +159,27 @@ export function createClient(options: ClientOptions = {}): Client {
 
   async function request(method: string, path: string, sent: Sent = {}): Promise<Envelope> {
     if (path !== checkoutPath) return once(method, path, sent)
-    const keyed = { ...sent, idempotencyKey: sent.idempotencyKey ?? randomKey() }
+    const checkout = JSON.stringify([sent.query, sent.body])
+    const keyed = { ...sent, idempotencyKey: sent.idempotencyKey ?? unanswered.get(checkout) ?? randomKey() }
+    // A client of a server may serve several visitors, whose checkouts can be equal.
+    if (sent.idempotencyKey === undefined && visitor === undefined) unanswered.set(checkout, keyed.idempotencyKey)
+    try {
+      const answer = await repeated(method, path, keyed)
+      unanswered.delete(checkout)
+      return answer
+    } catch (error) {
+      if (isShopError(error) && !isLost(error)) unanswered.delete(checkout)
+      throw error
+    }
+  }
+
+  async function repeated(method: string, path: string, keyed: Sent): Promise<Envelope> {
     for (const pauseMs of repeatAfterMs) {
       try {
         return await once(method, path, keyed)
       } catch (error) {
         if (!isLost(error)) throw error
-        await pause(pauseMs, sent.signal)
+        await pause(pauseMs, keyed.signal)
       }
     }
     return once(method, path, keyed)
@@ -182,15 +198,6 @@ export function createClient(options: ClientOptions = {}): Client {
 
 function isNonceError(error: unknown, reason: 'missing_nonce' | 'invalid_nonce'): boolean {
   return isShopError(error, 'CSRF_FAILED') && error.details.reason === reason
-}
-
-/** Whether it is unknown if the service has done the work: it gave no answer, or the first request still runs. */
-function isLost(error: unknown): boolean {
-  return (
-    isShopError(error, 'NO_ANSWER') ||
-    (isShopError(error, 'DEPENDENCY_UNAVAILABLE') && error.details.reason !== undefined) ||
-    (isShopError(error, 'IDEMPOTENCY_KEY_REUSE_CONFLICT') && error.details.reason === 'in_progress')
-  )
 }
 
 /** 128 random bits. `crypto.randomUUID` exists only on https pages. */

@@ -58,3 +58,12 @@ export function isShopError(error: unknown, code?: ErrorCode): boolean {
   if (!(error instanceof Error) || error.name !== 'ShopError' || !('code' in error)) return false
   return code === undefined || error.code === code
 }
+
+/** Whether it is unknown if the service has done the work: it gave no answer, or the first request still runs. */
+export function isLost(error: unknown): boolean {
+  return (
+    isShopError(error, 'NO_ANSWER') ||
+    (isShopError(error, 'DEPENDENCY_UNAVAILABLE') && error.details.reason !== undefined) ||
+    (isShopError(error, 'IDEMPOTENCY_KEY_REUSE_CONFLICT') && error.details.reason === 'in_progress')
+  )
+}

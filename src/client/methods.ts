@@ -109,9 +109,11 @@ export type NamedMethods = {
   }
   /**
    * Stores `ref`, `campaign` and the utm parameters of the page's address for the checkout, and counts the click of an
-   * affiliate's link. Call it on each page. A later landing replaces all values. Does nothing outside a browser.
+   * affiliate's link. Call it on each page. A ref replaces another only if it would count. Does nothing outside a browser.
    */
   captureLanding(): void
+  /** The query that a checkout of this browser sends, for a site that sends the checkout from its server. */
+  tracking(): Tracking
 }
 
 /** The named operations over requests by path. */
@@ -165,6 +167,7 @@ export function namedMethods({ get, post, patch }: Requests): NamedMethods {
       referrals: (query, options) => get('/affiliates/referrals', { ...options, query }),
       apply: async (body) => (await post('/affiliates/apply', body)).affiliate
     },
-    captureLanding: () => storeLanding((ref) => post('/affiliates/clicks', { ref }))
+    captureLanding: () => storeLanding(async (click) => (await post('/affiliates/clicks', click)).trackingDays),
+    tracking: storedTracking
   }
 }

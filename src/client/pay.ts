@@ -1,4 +1,5 @@
 import type { CheckoutHandoff } from './api-types.ts'
+import { isLost } from './errors.ts'
 import type { CheckoutBody, NamedMethods } from './methods.ts'
 import { resultOf } from './payments.ts'
 
@@ -83,15 +84,27 @@ export async function createPaymentForm(
     ...(methodConfiguration === null ? {} : { paymentMethodConfiguration: methodConfiguration })
   })
   const element = elements.create('payment', payment)
-  const pay = async (body: PaymentBody): Promise<Payment> => {
-    const { returnUrl } = body
+  const newToken = async (returnUrl: string): Promise<string> => {
     // Stripe requires this before createConfirmationToken.
     refuse(await elements.submit())
     const created = await stripe.createConfirmationToken({ elements, params: { return_url: returnUrl } })
     refuse(created)
-    const paymentToken = created.confirmationToken?.id ?? ''
-    const answer = await shop.checkout({ ...body, strategy: 'token_handoff', paymentToken })
-    return { ...answer, nextUrl: answer.redirectUrl ?? returnAddress(returnUrl, answer) }
+    return created.confirmationToken?.id ?? ''
+  }
+  /** The token of a checkout whose answer was lost: another token would be another purchase. */
+  let unanswered: { sent: string; paymentToken: string } | undefined
+  const pay = async (body: PaymentBody): Promise<Payment> => {
+    const sent = JSON.stringify(body)
+    const paymentToken = unanswered?.sent === sent ? unanswered.paymentToken : await newToken(body.returnUrl)
+    unanswered = { sent, paymentToken }
+    try {
+      const answer = await shop.checkout({ ...body, strategy: 'token_handoff', paymentToken })
+      unanswered = undefined
+      return { ...answer, nextUrl: answer.redirectUrl ?? returnAddress(body.returnUrl, answer) }
+    } catch (error) {
+      if (!isLost(error)) unanswered = undefined
+      throw error
+    }
   }
   let running: Promise<Payment> | undefined
   let last: { sent: string; payment: Payment } | undefined

@@ -8,66 +8,123 @@ export type Tracking = {
   utm_content?: string | undefined
 }
 
-type Landing = Tracking & { at?: number }
+/** A visit by an affiliate's link. */
+export type LinkClick = { ref: string; campaign?: string }
 
-const names = ['ref', 'campaign', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content'] as const
+/**
+ * What a browser keeps of its landings, with times in epoch milliseconds. `click` counts for `days` from `at`. `asked` is
+ * one whose answer has not arrived yet.
+ */
+type Stored = {
+  landing?: Omit<Tracking, 'ref'> & { at: number }
+  click?: LinkClick & { at: number; days: number }
+  asked?: LinkClick & { at: number }
+}
+
+const landingNames = ['campaign', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content'] as const
 const key = 'shopstead.tracking'
 /** The longest value that the shop takes. A longer one would make the address of a checkout too long for web servers. */
 const longest = 200
 const dayMs = 24 * 60 * 60 * 1000
-const storedMs = 30 * dayMs
+/** For values without a click that the shop has answered. */
+const landingMs = 30 * dayMs
 
 /** What a browser has and a server does not. */
 type Browser = { location?: { search: string }; document?: { cookie: string } }
 
 /**
- * Stores the tracking parameters of the page's address in the browser. A later landing replaces all of them, so that no
- * affiliate is credited for another's campaign. Does nothing outside a browser.
+ * Stores the tracking parameters of the page's address in the browser. A ref replaces an earlier one only if it would
+ * count at a checkout, for the days that the shop allows from the click. Values without a ref, such as those of the shop's
+ * own newsletter, leave the ref. Does nothing outside a browser.
  *
- * @param countClick sends the click of an affiliate's link. A reload on the same UTC day is not another click.
+ * @param sendClick sends a click to the shop and returns for how many days it counts; null for a ref that does not count.
+ *   A reload on the same UTC day is not another click.
  */
-export function storeLanding(countClick: (ref: string) => Promise<unknown>): void {
-  const query = new URLSearchParams(browser().location?.search)
-  const landing: Landing = {}
-  for (const name of names) {
-    const value = query.get(name)
-    if (value && value.length <= longest) landing[name] = value
-  }
-  if (Object.keys(landing).length === 0) return
+export function storeLanding(sendClick: (click: LinkClick) => Promise<number | null>): void {
+  const { ref, campaign, ...utm } = readAddress()
+  const stored = readStored()
   const at = Date.now()
-  const { ref } = landing
-  const last = readLanding()
-  const isSameVisit = ref === last.ref && Math.floor((last.at ?? 0) / dayMs) === Math.floor(at / dayMs)
-  try {
-    localStorage.setItem(key, JSON.stringify({ at, ...landing }))
-  } catch {
-    // The browser refuses to store, so only the click counts.
-  }
-  // The visitor's page does not depend on it.
-  if (ref !== undefined && !isSameVisit) countClick(ref).catch(() => undefined)
+  // The campaign of a link belongs to its ref.
+  const values = ref === undefined && campaign !== undefined ? { campaign, ...utm } : utm
+  if (Object.keys(values).length > 0) stored.landing = { ...values, at }
+  else if (ref !== undefined) delete stored.landing
+  const click = ref === undefined ? undefined : { ref, ...(campaign === undefined ? {} : { campaign }) }
+  if (click !== undefined && !isSameVisit(stored.click, click, at)) stored.asked = { ...click, at }
+  writeStored(stored)
+  const { asked } = stored
+  if (asked !== undefined)
+    // The visitor's page does not depend on it. Without an answer, the next page asks again.
+    sendClick({ ref: asked.ref, ...(asked.campaign === undefined ? {} : { campaign: asked.campaign }) }).then(
+      (days) => takeAnswer(asked, days),
+      () => undefined
+    )
+}
+
+function takeAnswer(asked: NonNullable<Stored['asked']>, days: number | null): void {
+  const { asked: open, ...stored } = readStored()
+  if (open?.at !== asked.at) return
+  writeStored(days === null ? stored : { ...stored, click: { ...asked, days } })
+}
+
+function isSameVisit(last: Stored['click'], { ref, campaign }: LinkClick, at: number): boolean {
+  return last?.ref === ref && last.campaign === campaign && Math.floor(last.at / dayMs) === Math.floor(at / dayMs)
 }
 
 /**
- * The query of a checkout: the last landing within 30 days. Without one, the affiliate cookie of an earlier order counts.
- * Empty outside a browser.
+ * The query of a checkout: the affiliate's link whose click still counts, and the other values of the last landing within
+ * 30 days. Without a stored click, the affiliate cookie that the shop has set counts. Empty outside a browser.
  */
 export function storedTracking(): Tracking {
   const { document } = browser()
   if (document === undefined) return {}
-  const { at = 0, ...landing } = readLanding()
-  if (Date.now() - at < storedMs) return landing
-  return { ref: cookieIn(document.cookie, 'ref'), campaign: cookieIn(document.cookie, 'campaign') }
+  const stored = readStored()
+  const { at = 0, ...landing } = stored.landing ?? {}
+  const values: Omit<Tracking, 'ref'> = Date.now() - at < landingMs ? landing : {}
+  const click = currentClick(stored, document.cookie)
+  if (click === undefined) return values
+  // No affiliate is credited for another's campaign.
+  const { campaign: _other, ...rest } = values
+  return { ref: click.ref, ...(click.campaign === undefined ? {} : { campaign: click.campaign }), ...rest }
+}
+
+function currentClick({ click, asked }: Stored, cookies: string): LinkClick | undefined {
+  const now = Date.now()
+  if (click !== undefined && now - click.at < click.days * dayMs) return click
+  if (asked !== undefined && now - asked.at < landingMs) return asked
+  const ref = cookieIn(cookies, 'ref')
+  // An order must not extend a click that has ended.
+  if (ref === undefined || ref === click?.ref) return undefined
+  const campaign = cookieIn(cookies, 'campaign')
+  return { ref, ...(campaign === undefined ? {} : { campaign }) }
+}
+
+function readAddress(): Tracking {
+  const query = new URLSearchParams(browser().location?.search)
+  const found = (['ref', ...landingNames] as const).flatMap((name) => {
+    const value = query.get(name)
+    return value && value.length <= longest ? [[name, value]] : []
+  })
+  return Object.fromEntries(found) as Tracking
 }
 
 function browser(): Browser {
   return globalThis as Browser
 }
 
-function readLanding(): Landing {
+function readStored(): Stored {
   try {
-    return (JSON.parse(localStorage.getItem(key) ?? '{}') ?? {}) as Landing
+    return (JSON.parse(localStorage.getItem(key) ?? '{}') ?? {}) as Stored
   } catch {
     return {}
+  }
+}
+
+function writeStored(stored: Stored): void {
+  try {
+    if (Object.keys(stored).length > 0 || localStorage.getItem(key) !== null)
+      localStorage.setItem(key, JSON.stringify(stored))
+  } catch {
+    // The browser refuses to store, so only the click counts.
   }
 }
 

@@ -5,10 +5,11 @@ import { restAfter } from '../platform/clock.ts'
 import { purgeEmailTokens } from '../shop/accounts/email-tokens.ts'
 import { purgeSessions } from '../shop/accounts/sessions.ts'
 import { purgeMedia } from '../shop/catalog/images/media-files.ts'
+import { purgePrices } from '../shop/catalog/public/lowest-price.ts'
 import { dropExpiredKeys } from '../shop/checkout/idempotency.ts'
 import { eraseDormant, forgetGuests, remindDormant } from '../shop/customers/retention.ts'
 import { purgeEvents } from '../shop/events/list-events.ts'
-import { shopDay } from '../shop/invoices/day.ts'
+import { shopDay } from '../shop/settings/shop-days.ts'
 import { purgeMails } from '../shop/mail/queue.ts'
 import { anonymiseUnpaidOrders } from '../shop/orders/buyer.ts'
 import { purgeHolders } from '../shop/orders/holds.ts'
@@ -39,7 +40,8 @@ const purges: readonly Change[] = [
   dropOldEvents,
   purgeEmailTokens,
   purgeMails,
-  purgeDeliveries
+  purgeDeliveries,
+  purgePrices
 ]
 
 /**

@@ -71,6 +71,31 @@ describe('affiliates on the command line', () => {
     expect((await json(shop, 'affiliates', 'list', '--status', 'active')).json).toEqual({ affiliates: [] })
   })
 
+  it('name the referrals that wait for a decision when an affiliate is approved again', async () => {
+    using shop = openTestShop()
+    const affiliate = await withAffiliate(shop)
+    const id = order(shop, affiliate, false)
+    await json(shop, 'affiliates', 'deactivate', 'mira', '--yes')
+    write(shop.db, (tx) => moveOrder(tx, id, 'completed', { by: 'test', reason: 'a test' }, Date.UTC(2026, 0, 1)))
+    const waiting = [{ currency: 'EUR', referrals: 1, amountMinor: 200 }]
+    expect((await json(shop, 'affiliates', 'approve', 'mira')).json).toMatchObject({ waiting })
+    expect((await json(shop, 'affiliates', 'show', 'mira')).json).toMatchObject({ waiting })
+    expect((await run(shop, 'payouts', 'plan')).stdout).toContain('mira: 1 referral of paid orders, €2.00')
+    await json(shop, 'referrals', 'accept', '1')
+    expect((await json(shop, 'affiliates', 'show', 'mira')).json).toMatchObject({ waiting: [] })
+  })
+
+  it('are erased with an open balance only if the operator confirms that', async () => {
+    using shop = openTestShop()
+    const { userId } = await withAffiliate(shop)
+    order(shop, getAffiliate(shop.db, 'mira'))
+    const refused = await run(shop, 'users', 'erase', 'mira@shop.example', '--yes')
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('The shop owes this affiliate €2.00') })
+    const erased = await json(shop, 'users', 'erase', 'mira@shop.example', '--yes', '--despite-balance')
+    expect(erased).toMatchObject({ code: 0, json: { status: 'erased', user: { id: userId } } })
+    expect((await run(shop, 'payouts', 'plan')).stdout).toContain('held: the account is erased')
+  })
+
   it('show the conversion rate rounded to two decimals, half up', async () => {
     using shop = openTestShop()
     const affiliate = await withAffiliate(shop)
@@ -120,7 +145,7 @@ describe('referrals on the command line', () => {
       code: 1,
       json: { error: { code: 'TRANSITION_REFUSED' } }
     })
-    expect((await json(shop, 'referrals', 'reject', '2', '--reason', 'fraud')).json).toMatchObject({
+    expect((await json(shop, 'referrals', 'reject', '2', '--reason', 'fraud', '--yes')).json).toMatchObject({
       referral: { status: 'rejected', rejectedFor: 'operator: fraud' }
     })
     expect((await run(shop, 'referrals', 'show', '1')).stdout).toContain('Referral 1: unpaid, €2.00 at 10 %')
@@ -138,7 +163,9 @@ describe('referrals on the command line', () => {
       currency: 'EUR',
       earnedMinor: 400,
       setOffMinor: 0,
+      held: [],
       heldMinor: 0,
+      belowMinimum: false,
       amountMinor: 400,
       referralIds: [1, 2],
       reference: null
@@ -170,5 +197,45 @@ describe('referrals on the command line', () => {
       '1,mira,1,1,spring,unpaid,2.00,EUR,10,,2026-01-01T00:00:00.000Z,2026-01-01T00:00:00.000Z',
       ''
     ])
+  })
+})
+
+describe('payouts on the command line', () => {
+  it('are planned, paid, listed and shown, and are due again after one failed', async () => {
+    using shop = openTestShop()
+    const affiliate = await withAffiliate(shop)
+    order(shop, affiliate)
+    expect((await json(shop, 'payouts', 'plan')).json).toMatchObject({
+      payouts: [{ payoutId: null, amountMinor: 200 }]
+    })
+    expect((await json(shop, 'payouts', 'list')).json).toEqual({ payouts: [] })
+    const { json: paid } = await json(shop, 'payouts', 'pay', '--yes', '--reference', 'SEPA-7')
+    expect(paid).toMatchObject({ payouts: [{ payoutId: 1, amountMinor: 200, reference: 'SEPA-7' }] })
+    const payout = {
+      id: 1,
+      affiliateCode: 'mira',
+      amountMinor: 200,
+      currency: 'EUR',
+      state: 'paid',
+      reference: 'SEPA-7'
+    }
+    expect((await json(shop, 'payouts', 'list', '--affiliate', 'mira', '--state', 'paid')).json).toMatchObject({
+      payouts: [payout]
+    })
+    expect(await json(shop, 'payouts', 'fail', '1', '--reason', 'closed')).toMatchObject({
+      code: 2,
+      json: { error: { code: 'USAGE' } }
+    })
+    expect((await json(shop, 'payouts', 'fail', '1', '--reason', 'closed', '--yes')).json).toMatchObject({
+      payout: { ...payout, state: 'failed', failureReason: 'closed' },
+      lines: [{ referralId: 1, orderId: 1, amountMinor: 200 }]
+    })
+    expect((await run(shop, 'payouts', 'show', '1')).stdout).toContain('Payout 1 to mira: €2.00, failed')
+    expect(await json(shop, 'payouts', 'fail', '1', '--reason', 'closed', '--yes')).toMatchObject({
+      json: { error: { code: 'CONFLICT', message: 'Payout 1 failed already: closed' } }
+    })
+    expect(await json(shop, 'payouts', 'show', '2')).toMatchObject({ json: { error: { code: 'NOT_FOUND' } } })
+    expect((await json(shop, 'payouts', 'list', '--state', 'paid')).json).toEqual({ payouts: [] })
+    expect((await json(shop, 'payouts', 'plan')).json).toMatchObject({ payouts: [{ amountMinor: 200 }] })
   })
 })

@@ -98,7 +98,7 @@ const changes: Record<string, Change> = {
     row: 2,
     args: [lena],
     wrong: [unknown],
-    json: {},
+    json: { user: { id: 12, email: lena } },
     again: 'done'
   },
   'users erase': {
@@ -113,7 +113,7 @@ const changes: Record<string, Change> = {
     table: 'products',
     row: 1,
     wrong: ['none', '--price', '49'],
-    json: {},
+    json: { offer: { productSlug: 'storm-lantern', price: { amount: 49 } } },
     again: 'done'
   },
   'offers publish': {
@@ -122,11 +122,25 @@ const changes: Record<string, Change> = {
     table: 'products',
     row: 1,
     wrong: ['none'],
-    json: {},
+    json: { offer: { productSlug: 'storm-lantern', state: 'listed' } },
     again: 'done'
   },
-  'offers unpublish': { args: ['storm-lantern'], table: 'products', row: 1, wrong: ['none'], json: {}, again: 'done' },
-  'coupons disable': { args: ['WELCOME10'], table: 'coupons', row: 1, wrong: ['NONE'], json: {}, again: 'done' },
+  'offers unpublish': {
+    args: ['storm-lantern'],
+    table: 'products',
+    row: 1,
+    wrong: ['none'],
+    json: { offer: { productSlug: 'storm-lantern', state: 'unpublished' } },
+    again: 'done'
+  },
+  'coupons disable': {
+    args: ['WELCOME10'],
+    table: 'coupons',
+    row: 1,
+    wrong: ['NONE'],
+    json: { coupon: { code: 'WELCOME10', enabled: false } },
+    again: 'done'
+  },
   'orders complete': {
     ...order,
     args: ['82'],
@@ -208,10 +222,10 @@ const changes: Record<string, Change> = {
     other: ['39']
   },
   'referrals reject': {
-    args: ['46'],
+    args: ['46', '--yes'],
     table: 'referrals',
     row: 46,
-    wrong: ['999'],
+    wrong: ['999', '--yes'],
     json: { referral: { id: 46, status: 'rejected' } },
     again: 'done'
   },
@@ -228,27 +242,68 @@ const changes: Record<string, Change> = {
     table: 'webhook_endpoints',
     row: 1,
     wrong: ['999', '--yes'],
-    json: {},
+    json: { removed: { id: 1, url: 'https://site.example/hook' } },
     again: 'NOT_FOUND'
   },
-  'webhooks rotate': { args: ['1'], table: 'webhook_endpoints', row: 1, wrong: ['999'], json: {}, again: 'done' },
-  'webhooks replay': { args: ['1'], table: 'webhook_deliveries', row: 1, wrong: ['999'], json: {}, again: 'done' }
+  'webhooks rotate': {
+    args: ['1'],
+    table: 'webhook_endpoints',
+    row: 1,
+    wrong: ['999'],
+    json: { webhook: { id: 1 }, secret: expect.stringMatching(/^whsec_/), oldSecretEndsAt: expect.any(String) },
+    again: 'done'
+  },
+  'webhooks replay': {
+    args: ['1'],
+    table: 'webhook_deliveries',
+    row: 1,
+    wrong: ['999'],
+    json: { replayed: 1 },
+    again: 'done'
+  }
 }
 
 /** Commands that read, or that make something new or change the whole shop: they have tests of their own. */
 const others = new Set(
-  `dev|serve|init|migrate|seed|admin create|admin list|users list|users show|users export|users create|offers list|offers show
-offers add|offers reprice|offers import|offers export|offers images add|offers images list|offers images order
+  `desk enable|desk disable|desk invite|desk people|desk remove|desk log|desk open
+dev|serve|init|migrate|seed|import wordpress|import finish|admin create|admin list|users list|users show|users export|users create|offers list|offers show
+offers add|offers reprice|offers convert|offers import|offers export|offers images add|offers images list|offers images order
 offers images remove|offers images retry|coupons list|coupons create|shipping list|shipping set|shipping remove|tax list
 tax set|tax remove|tax preset eu|modules list|modules enable|modules disable|settings list|settings get|settings set
-settings unset|orders list|orders export|orders create|orders show|orders explain|orders reconcile|orders invoice
+settings unset|orders list|orders export|orders create|orders show|orders explain|orders reconcile|orders invoice|orders documents
 orders pack|orders warnings|affiliates list|affiliates show|affiliates create|referrals list|referrals show|referrals pay
+payouts plan|payouts pay|payouts list|payouts show|payouts fail|payouts adopt|referrals create|affiliates bonus
 referrals export|benefits list|benefits grant|sandbox pay|sandbox fault|sandbox faults|sandbox clear-faults
-sandbox dispute|sandbox renew|report sales|report products|report coupons|report affiliates|report stock|report tax
+sandbox dispute|sandbox renew|sales create|sales list|sales end|holiday start|holiday end|holiday show|report sales|report products|report coupons|report affiliates|report stock|report tax|report journal
 report payments|stripe setup|webhooks list|webhooks add|webhooks deliveries|events list|events types|mail resend
 mail preview|mail test|backup create|backup list|backup verify|backup restore|replicate|restore|promote|create
 proxy check|openapi|completion|systemd|guide|health`.split(/[|\n]/)
 )
+
+/** Commands that act on the whole shop, or on what is no row of a table, with what they print with --json. */
+const wholeShop: [words: string, json: object][] = [
+  ['modules disable courses', { modules: expect.arrayContaining([{ name: 'courses', enabled: false }]) }],
+  ['modules enable courses', { modules: expect.arrayContaining([{ name: 'courses', enabled: true }]) }],
+  ['settings set shop.name Lighthouse', { key: 'shop.name', value: 'Lighthouse', default: 'Shopstead Demo' }],
+  ['settings unset shop.name', { key: 'shop.name', value: 'Shopstead Demo', default: 'Shopstead Demo' }],
+  ['holiday start --until 2090-01-01 --message Back', { holiday: { message: 'Back', until: '2090-01-01' } }],
+  ['holiday end', { holiday: null }],
+  [
+    'shipping set Germany --method express --name Express --amount 15',
+    { zone: { zone: 'Germany', methods: [{ id: 'standard' }, { id: 'express', amount: 15 }] } }
+  ],
+  ['shipping remove Germany --method express --yes', { zone: { zone: 'Germany', methods: [{ id: 'standard' }] } }],
+  [
+    'tax preset eu',
+    { rates: expect.arrayContaining([{ country: 'AT', class: 'standard', ratePercent: 20, name: 'VAT' }]) }
+  ],
+  ['tax set US --region NY --rate 8.875 --name Sales', { rate: { country: 'US', region: 'NY', ratePercent: 8.875 } }],
+  ['tax remove DE --yes', { removed: [{ country: 'DE' }] }],
+  [
+    'offers reprice --percent 5 --round 0.05 --yes',
+    { changed: expect.arrayContaining([expect.objectContaining({ slug: 'tealight-lantern', from: 14.5, to: 15.25 })]) }
+  ]
+]
 
 const program = new ShopCommand(testTerminal().terminal, 'shopstead')
 beforeAll(async () => {
@@ -317,4 +372,12 @@ describe('a command that changes a row', () => {
       else expect([second.code, second.json]).toMatchObject([1, { error: { code: again } }])
     }
   )
+})
+
+describe('a command that changes the whole shop', () => {
+  test.each(wholeShop)('%s', async (words, json) => {
+    const dataDir = demoShop()
+    const { code, json: printed } = await shopstead(dataDir, [...words.split(' '), '--json'])
+    expect([code, printed]).toMatchObject([0, json])
+  })
 })

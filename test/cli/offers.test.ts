@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { shopstead } from '../support/command-line.ts'
 import { createMigratedDatabase } from '../support/migrated-database.ts'
 
@@ -169,6 +170,63 @@ describe('shopstead offers set', () => {
   })
 })
 
+describe('shopstead offers add with options', () => {
+  it('adds each combination as a variation with its stock and pictures, and shows the stock as a grid', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'shopstead-pictures-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const images = await Promise.all(
+      ['red', 'blue'].map(async (background) => {
+        const file = join(folder, `${background}.png`)
+        await sharp({ create: { width: 10, height: 10, channels: 3, background } })
+          .png()
+          .toFile(file)
+        return file
+      })
+    )
+    const options = ['--option', 'Size=S,M,L', '--option', 'Colour=Red,Blue', '--stock', 'S/Red=3,M/Blue=5']
+    const added = await run(
+      'add',
+      '--name',
+      'Gansey',
+      '--price',
+      '89',
+      ...options,
+      '--cost',
+      '40',
+      '--image',
+      ...images
+    )
+    expect(added).toMatchObject({
+      code: 0,
+      json: { offer: { cost: 40, options: [{ name: 'Size' }, { name: 'Colour' }] } }
+    })
+    const shown = await shopstead(dataDir, ['offers', 'show', 'gansey'])
+    expect(shown.stdout).toContain(
+      ['Stock by Size  Red  Blue', 'S              3    0', 'M              0    5', 'L              0    0', ''].join(
+        '\n'
+      )
+    )
+    expect(shown.stdout).toContain('GANSEY-M-BLUE')
+    expect(shown.stdout).toContain('Costs the shop €40.00 without tax.')
+    expect((await run<{ images: unknown[] }>('images', 'list', 'gansey')).json.images).toHaveLength(2)
+  })
+
+  it('shows one option as a row, and adds nothing for a wrong stock, option or picture', async () => {
+    const add = (name: string, ...args: string[]) => run('add', '--name', name, '--price', '5', ...args)
+    expect((await add('Ring', '--option', 'Size=50,52', '--stock', '50=1')).code).toBe(0)
+    expect((await shopstead(dataDir, ['offers', 'show', 'ring'])).stdout).toContain('Size   50  52\nStock  1   0\n')
+    const refused = { code: 1, json: { error: { code: 'VALIDATION_FAILED' } } }
+    expect(await add('Bad', '--option', 'Size=S', '--stock', 'XL=3')).toMatchObject(refused)
+    expect(await add('Bad', '--stock', 'S=3')).toMatchObject(refused)
+    expect(await add('Bad', '--image', '/nowhere/a.png')).toMatchObject(refused)
+    expect((await add('Bad', '--option', 'Size')).code).toBe(2)
+    expect((await add('Bad', '--option', 'Size=S,S')).code).toBe(2)
+    const numbers = Array.from({ length: 50 }, (_, index) => index).join(',')
+    expect(await add('Bad', '--option', `A=${numbers}`, '--option', `B=${numbers}`)).toMatchObject(refused)
+    expect((await run('show', 'bad')).code).toBe(1)
+  })
+})
+
 describe('shopstead offers add', () => {
   it('adds a product whose slug comes from its name', async () => {
     const added = await run('add', '--name', 'Tin cup', '--price', '6.50', '--stock', '3', '--category', 'Kitchen')
@@ -192,6 +250,25 @@ describe('shopstead offers add', () => {
     expect(await refused('--name', 'A', '--price', '1', '--type', 'air')).toMatchObject({
       fieldErrors: { type: [expect.any(String)] }
     })
+  })
+})
+
+describe('a currency that Stripe charges in whole units', () => {
+  it('gets no price with decimals from a command', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'shopstead-krona-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    createMigratedDatabase(join(folder, 'shopstead.db'))
+    const krona = (...args: string[]) => shopstead(folder, [...args, '--json'])
+    await krona('settings', 'set', 'shop.currency', 'ISK')
+    const add = (price: string) => krona('offers', 'add', '--slug', 'mug', '--name', 'Mug', '--price', price)
+    const refused = await add('1250.50')
+    expect(refused.code).not.toBe(0)
+    expect(refused.json).toMatchObject({
+      error: { details: { fieldErrors: { price: [expect.stringContaining('a multiple of 1.00')] } } }
+    })
+    expect((await add('1250')).code).toBe(0)
+    expect((await krona('coupons', 'create', '--code', 'HALF', '--amount', '0.50')).code).not.toBe(0)
+    expect((await krona('offers', 'reprice', '--percent', '5', '--round', '0.50', '--yes')).code).not.toBe(0)
   })
 })
 

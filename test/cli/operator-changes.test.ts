@@ -10,15 +10,21 @@ beforeAll(async () => {
 })
 afterAll(() => shop.stop())
 
-test('the currency can be changed until there is an order, and never after', async () => {
+test('the currency is changed with the prices until there is an order, and never after', async () => {
   const set = (value: string) => shopstead(shop.dataDir, ['settings', 'set', 'shop.currency', value, '--json'])
-  expect((await set('USD')).json).toMatchObject({ value: 'USD' })
-  expect((await set('EUR')).code).toBe(0)
+  expect((await set('USD')).json).toMatchObject({
+    error: { code: 'CONFLICT', message: expect.stringContaining('offers convert USD --rate') }
+  })
+  const convert = (...words: string[]) => shopstead(shop.dataDir, ['offers', 'convert', ...words, '--yes', '--json'])
+  expect((await convert('USD', '--rate', '1.10')).json).toMatchObject({ from: 'EUR', currency: 'USD' })
+  expect((await convert('EUR', '--rate', '0.9090909')).json).toMatchObject({ error: { code: 'VALIDATION_FAILED' } })
+  expect((await convert('EUR', '--rate', '0.909091')).code).toBe(0)
   await shop
     .visitor()
     .post('/store/checkout-session', { items: [{ productId: 1, quantity: 1 }], shippingAddress: quay })
   const refused = await set('USD')
   expect([refused.code, refused.json]).toMatchObject([1, { error: { code: 'CONFLICT' } }])
+  expect((await convert('USD', '--rate', '2')).json).toMatchObject({ error: { code: 'CONFLICT' } })
   expect((await set('EUR')).code).toBe(0)
 })
 

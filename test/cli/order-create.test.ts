@@ -26,8 +26,18 @@ beforeAll(async () => {
 })
 afterAll(() => shop.stop())
 
-const create = (args: string[], typed: Typed = {}) =>
+const env = { SHOPSTEAD_PUBLIC_URL: 'https://shop.example' }
+const create = (args: string[], typed: Typed = { env }) =>
   shopstead<Created>(shop.dataDir, ['orders', 'create', '--email', 'gwen@example.com', '--json', ...args], typed)
+
+it('a phone order is refused where the command does not know the address of the shop', async () => {
+  const count = () => shop.app.db.sqlite.prepare('SELECT count(*) FROM orders').pluck().get()
+  const before = count()
+  const refused = await create(['--item', 'mug:1'], {})
+  expect(refused).toMatchObject({ code: 1, json: { error: { code: 'CONFIG_INVALID' } } })
+  expect(refused.stdout).toContain('SHOPSTEAD_PUBLIC_URL')
+  expect(count()).toBe(before)
+})
 
 it('a phone order holds its stock, and its buyer pays it on the page of the link', async () => {
   const { code, json } = await create([
@@ -71,9 +81,11 @@ it('a phone order that is not paid in time ends like others', async () => {
 
 it('a phone order takes a variation, an address with shipping, and belongs to an account with a verified email', async () => {
   const lena = await makeUser(shop.app, { email: 'lena@shop.example', verified: true })
-  const address = Object.entries(quay).flatMap(([part, text]) => [`--${part}`, text])
-  const { json } = await create(['--item', 'shirt/RED:2', ...address, '--email', 'lena@shop.example'])
-  expect(getOrder(shop.app.db, json.order.id)).toMatchObject({ userId: lena.id, shippingAddress: quay })
+  const { firstName, lastName, ...place } = quay
+  const address = Object.entries(place).flatMap(([part, text]) => [`--${part}`, text])
+  const names = ['--first-name', firstName, '--last-name', lastName]
+  const { json } = await create(['--item', 'shirt/RED:2', ...address, ...names, '--email', 'lena@shop.example'])
+  expect(getOrder(shop.app.db, json.order.id)).toMatchObject({ userId: lena.id, shippingAddress: place })
 })
 
 it('a phone order that costs nothing is paid, and sends no link', async () => {

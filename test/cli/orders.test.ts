@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { draft, line, makeProduct, makeUser, move, place } from '../shop/orders/support.ts'
+import { draft, line, makeProduct, makeUser, makeVariation, move, place } from '../shop/orders/support.ts'
 import { sendAll } from '../shop/mailer/support.ts'
 import { mailsTo } from '../support/mail-files.ts'
 import { openTestShop } from '../support/shop-context.ts'
@@ -50,6 +50,47 @@ test('an order shows whom to ship it to and what was asked for, and nothing that
   expect((await shopstead(shop.dataDir, ['orders', 'show', String(id), '--json'])).json).toMatchObject({
     order: { contact, shippingAddress, billingAddress, notes }
   })
+})
+
+test('an order says when and how it was paid', async () => {
+  using shop = openTestShop()
+  const { id } = place(shop.db, draft([line(makeProduct(shop.db))]))
+  const run = (...args: string[]) => shopstead(shop.dataDir, ['orders', ...args])
+  expect((await run('show', String(id))).stdout).toContain('\nPayment: not started; refunded €0.00\n')
+  const paid = await run('paid', String(id))
+  expect(paid.stdout).toMatch(/\nPaid \d{4}-\d\d-\d\d \S+Z by transfer or in cash; refunded €0\.00\n/)
+  expect((await run('show', String(id), '--json')).json).toMatchObject({
+    order: { paidAt: expect.any(String), paidBy: 'by_hand' }
+  })
+})
+
+test('orders are listed by a product or the SKU of a variation, with the emails of its buyers', async () => {
+  using shop = openTestShop()
+  const mug = makeProduct(shop.db, { slug: 'mug', sku: 'MUG-1' })
+  const shirt = makeProduct(shop.db, { slug: 'shirt' })
+  const red = makeVariation(shop.db, shirt, null)
+  const buy = (email: string, ...lines: Parameters<typeof line>[]) =>
+    place(
+      shop.db,
+      draft(
+        lines.map((args) => line(...args)),
+        { email }
+      )
+    ).id
+  const first = buy('lena@shop.example', [mug], [shirt, { variationId: red }])
+  const second = buy('gwen@shop.example', [shirt])
+  const list = async (product: string) => {
+    const { json } = await shopstead(shop.dataDir, ['orders', 'list', '--product', product, '--json'])
+    return json['orders']
+  }
+  expect(await list('shirt')).toMatchObject([
+    { id: second, email: 'gwen@shop.example' },
+    { id: first, email: 'lena@shop.example' }
+  ])
+  for (const name of ['mug', 'MUG-1', 'red']) expect(await list(name)).toMatchObject([{ id: first }])
+  expect(await list('red')).toHaveLength(1)
+  const unknown = await shopstead(shop.dataDir, ['orders', 'list', '--product', 'XL', '--json'])
+  expect(unknown).toMatchObject({ code: 1, json: { error: { code: 'NOT_FOUND' } } })
 })
 
 test('an operator ships a part of an order, then the rest', async () => {

@@ -141,6 +141,19 @@ describe('a refund by hand', () => {
     expect(refundsOf(intent)).toEqual([])
   })
 
+  it('of a card payment asks the gateway first, which may have returned the money already', async () => {
+    const { data } = await till.handOff('pm_card_visa')
+    const id = Number(data.orderId)
+    const byHand = ['refund', `${id}`, '--by-hand', '--json']
+    const question = (await operator(byHand)).json as { error?: { message: string } }
+    expect(question.error?.message).toContain('has returned €0.00 of it; without --by-hand it returns the money')
+    await till.stripe.refunds.create({ payment_intent: till.attempt(id).paymentIntentId ?? '' })
+    const refused = await operator([...byHand, '--yes'])
+    expect(refused).toMatchObject({ code: 1, json: { error: { code: 'CONFLICT' } } })
+    expect(refused.stdout).toContain('orders reconcile')
+    expect(till.order(id).refundedMinor).toBe(0)
+  })
+
   it('needs no option for an order that was paid by hand', async () => {
     const { id } = await till.redirect()
     expect((await operator(['paid', `${id}`, '--yes', '--json'])).code).toBe(0)

@@ -100,3 +100,45 @@ test('an erasure leaves the invoices, says so, and the clean-up removes the buye
   await cleanUp(shop)
   expect(buyers()).toEqual([null, ['Lena', 'Berlin']])
 })
+
+test('a guest without an account can be exported and erased by email, and other buyers keep their data', async () => {
+  using shop = openTestShop()
+  const lines = [line(makeProduct(shop.db))]
+  const order = place(shop.db, draft(lines, { ...said, email: 'Lena@Shop.example' }))
+  const other = place(shop.db, draft(lines, { ...said, email: 'other@shop.example' }))
+  move(shop.db, order.id, 'processing')
+  const mail = { template: 'order_receipt', recipient: 'lena@shop.example', data: { orderId: order.id } } as const
+  write(shop.db, (tx) => queueMail(tx, mail, 1))
+  const run = (...args: string[]) => shopstead(shop.dataDir, [...args, '--json'])
+  const { json } = await run('users', 'export', 'lena@shop.example')
+  expect(json).toMatchObject({ email: 'lena@shop.example', orders: [{ id: order.id, ...said }], invoices: [{}] })
+  expect((await run('users', 'erase', 'lena@shop.example')).json).toMatchObject({ error: { code: 'USAGE' } })
+  expect((await run('users', 'erase', 'lena@shop.example', '--yes')).json).toMatchObject({
+    user: null,
+    status: 'erased',
+    guestOrders: 1,
+    invoices: { count: 1 },
+    tracesRemoved: true,
+    backups: []
+  })
+  const rows = shop.db.sqlite.prepare('SELECT id, email, notes FROM orders ORDER BY id').all()
+  expect(rows).toEqual([
+    { id: order.id, email: null, notes: null },
+    { id: other.id, email: 'other@shop.example', notes: said.notes }
+  ])
+  const recipients = shop.db.sqlite.prepare('SELECT DISTINCT recipient FROM mails').pluck().all()
+  expect(recipients.some((recipient) => /lena/i.test(String(recipient)))).toBe(false)
+  expect(await run('users', 'erase', 'lena@shop.example', '--yes')).toMatchObject({
+    json: { error: { code: 'NOT_FOUND' } }
+  })
+})
+
+test('the erasure of a guest waits until their subscription has ended at the gateway', async () => {
+  using shop = openTestShop()
+  const order = place(shop.db, draft([line(makeProduct(shop.db))], { ...said, email: 'lena@shop.example' }))
+  const running = 'INSERT INTO gateway_subscriptions (gateway_id, order_id, current_period_end) VALUES (?, ?, ?)'
+  shop.db.sqlite.prepare(running).run('sub_1', order.id, 9e12)
+  const { json } = await shopstead(shop.dataDir, ['users', 'erase', 'lena@shop.example', '--yes', '--json'])
+  expect(json).toMatchObject({ error: { code: 'DEPENDENCY_UNAVAILABLE' } })
+  expect(shop.db.sqlite.prepare('SELECT email FROM orders').pluck().all()).toEqual(['lena@shop.example'])
+})

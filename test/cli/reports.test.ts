@@ -18,6 +18,7 @@ import {
   move,
   place
 } from '../shop/orders/support.ts'
+import { setTaxRate } from '../../src/shop/tax/rates.ts'
 import { shopstead } from '../support/command-line.ts'
 import { demoShop } from '../support/demo-shop.ts'
 import { openTestShop } from '../support/shop-context.ts'
@@ -28,7 +29,7 @@ type Json = { rows: Record<string, unknown>[]; totals: object; file: string }
 const days = ['--from', '2025-01-01', '--to', '2027-12-31']
 const dayMs = 86_400_000
 
-it.each(['sales', 'products', 'coupons', 'affiliates', 'stock', 'tax'])(
+it.each(['sales', 'products', 'coupons', 'affiliates', 'stock', 'tax', 'journal'])(
   'report %s answers rows as JSON, the same rows as CSV, and a page with charts that loads nothing',
   async (kind) => {
     const dataDir = demoShop()
@@ -62,7 +63,7 @@ it('report sales draws bars on a terminal that fit its width, and none elsewhere
 
 it('a report without orders says so, and does not fail', async () => {
   using shop = openTestShop()
-  for (const kind of ['sales', 'products', 'coupons', 'affiliates', 'stock', 'tax'])
+  for (const kind of ['sales', 'products', 'coupons', 'affiliates', 'stock', 'tax', 'journal'])
     expect(await shopstead(shop.dataDir, ['report', kind], { answers: [] })).toMatchObject({ code: 0, stderr: '' })
 })
 
@@ -176,4 +177,19 @@ it('report coupons sums the paid orders of each coupon, and counts an order with
   expect(stdout).toMatch(/^WELCOME10 +3 +€3\.75 +€31\.75 +€11\.25$/m)
   expect(stdout).toMatch(/^All coupons +3 +€5\.75 +€31\.75 +€11\.25$/m)
   expect(stdout).toContain('1 more rows are not shown')
+})
+
+it('report products says what a product earns: without tax, at its rate, and only with a cost price', async () => {
+  using shop = openTestShop()
+  setTaxRate(shop.db, { country: 'DE', region: '', class: 'standard', rateMillionths: 190_000, name: 'VAT' })
+  const lamp = makeProduct(shop.db, { costMinor: 300 })
+  const book = makeProduct(shop.db)
+  const billingAddress = { country: 'DE' }
+  const lines = [line(lamp, { quantity: 2, unitPriceMinor: 1190 }), line(book, { unitPriceMinor: 500 })]
+  move(shop.db, place(shop.db, draft(lines, { billingAddress })).id, 'processing')
+  const { json } = await shopstead<Json>(shop.dataDir, ['report', 'products', ...days, '--json'])
+  expect(json.rows).toMatchObject([
+    { total: 23.8, margin: 14, marginPercent: 70 },
+    { total: 5, margin: null, marginPercent: null }
+  ])
 })

@@ -204,6 +204,7 @@ describe('the types', () => {
       | '/store/payment-config'
       | '/me/email-change'
       | '/me/address'
+      | '/affiliates/payouts'
       | '/affiliates/referrals'
       | '/affiliates/me'
       | '/affiliates/stats'

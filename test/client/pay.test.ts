@@ -7,18 +7,30 @@ afterEach(() => void vi.unstubAllGlobals())
 async function openForm(redirectUrl?: string) {
   const element = { mount() {}, unmount() {} }
   const elements = { create: () => element, update() {}, submit: async () => ({}) }
-  const createConfirmationToken = async () => ({ confirmationToken: { id: 'ctoken_1' } })
+  let tokens = 0
+  const createConfirmationToken = async () => ({ confirmationToken: { id: `ctoken_${(tokens += 1)}` } })
   vi.stubGlobal('Stripe', () => ({ elements: () => elements, createConfirmationToken }))
-  const sent = { checkouts: 0 }
+  const sent = { checkouts: 0, tokens: [] as unknown[], keys: [] as unknown[] }
+  /** What the next checkouts get instead of an order. */
+  const answers: ('lost' | '402')[] = []
   const shop = createClient({
-    fetch: async (url) => {
-      if (url.includes('/checkout-session')) sent.checkouts += 1
+    repeatAfterMs: [],
+    fetch: async (url, { headers, body }) => {
+      if (url.includes('/checkout-session')) {
+        sent.checkouts += 1
+        sent.tokens.push((JSON.parse(typeof body === 'string' ? body : '') as { paymentToken: string }).paymentToken)
+        sent.keys.push(new Headers(headers).get('idempotency-key'))
+        const answer = answers.shift()
+        if (answer === 'lost') throw new TypeError('the connection broke')
+        const error = { code: 'CHECKOUT_FAILED', message: 'The card was declined.', details: {} }
+        if (answer === '402') return Response.json({ error }, { status: 402 })
+      }
       const config = { publishableKey: 'pk_test_1', scriptUrl: '/stripe.js', methodConfiguration: null }
       const order = { orderId: 7, orderToken: 't', status: 'processing', redirectUrl }
       return Response.json({ data: { nonce: 'n', currencyDecimals: 2, ...config, ...order } })
     }
   })
-  return { form: await createPaymentForm(shop, { total: 12.5, currency: 'EUR' }), sent }
+  return { form: await createPaymentForm(shop, { total: 12.5, currency: 'EUR' }), sent, answers }
 }
 
 const body = (quantity: number) => ({ items: [{ productId: 1, quantity }], returnUrl: 'https://shop.example/thanks' })
@@ -39,4 +51,15 @@ it('a buyer who comes back from their bank can pay again with the same form', as
   expect((await form.pay(body(1))).nextUrl).toBe('https://bank.example/3ds')
   await form.pay(body(1))
   expect(sent.checkouts).toBe(2)
+})
+
+it('a payment whose answer was lost goes on with its token and key, and a refused one begins anew', async () => {
+  const { form, sent, answers } = await openForm()
+  answers.push('lost', '402')
+  await expect(form.pay(body(1))).rejects.toThrow('cannot be reached')
+  await expect(form.pay(body(1))).rejects.toThrow('declined')
+  await form.pay(body(1))
+  expect(sent.tokens).toEqual(['ctoken_1', 'ctoken_1', 'ctoken_2'])
+  const [lost, again, anew] = sent.keys
+  expect([again === lost, anew === lost]).toEqual([true, false])
 })

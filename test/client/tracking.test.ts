@@ -2,14 +2,14 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 
 /** A browser's page at an address; its storage outlives pages. */
-function openPage(search: string, { cookie = '' } = {}) {
+function openPage(search: string, { cookie = '', days = 30 }: { cookie?: string; days?: number | null } = {}) {
   vi.stubGlobal('location', { search })
   vi.stubGlobal('document', { cookie })
   const sent: { path: string; body: unknown }[] = []
   const client = createClient({
     fetch: async (url, { body }) => {
       sent.push({ path: url.replace('/api/secure', ''), body: typeof body === 'string' ? JSON.parse(body) : undefined })
-      return Response.json({ data: { nonce: 'n' } })
+      return Response.json({ data: { nonce: 'n', accepted: true, trackingDays: days } })
     }
   })
   const checkout = async (): Promise<string | undefined> => {
@@ -19,9 +19,18 @@ function openPage(search: string, { cookie = '' } = {}) {
   const land = async (): Promise<unknown[]> => {
     client.captureLanding()
     await vi.waitFor(() => expect(sent.length % 2).toBe(0), { interval: 0 })
+    await vi.waitFor(() => expect(storedText()).not.toContain('asked'), { interval: 0 })
     return sent.filter(({ path }) => path === '/affiliates/clicks').map(({ body }) => body)
   }
   return { checkout, land }
+}
+
+function storedText(): string {
+  try {
+    return localStorage.getItem('shopstead.tracking') ?? ''
+  } catch {
+    return ''
+  }
 }
 
 beforeEach(() => {
@@ -37,18 +46,44 @@ afterEach(() => {
 })
 
 it('a checkout sends the tracking of an earlier landing, and a click counts once a day', async () => {
-  expect(await openPage('?ref=mira&campaign=spring&utm_source=letter&page=2').land()).toEqual([{ ref: 'mira' }])
+  expect(await openPage('?ref=mira&campaign=spring&utm_source=letter&page=2').land()).toEqual([
+    { ref: 'mira', campaign: 'spring' }
+  ])
   expect(await openPage('?ref=mira&campaign=spring&utm_source=letter').land()).toEqual([])
   const page = openPage('')
   expect(await page.land()).toEqual([])
   expect(await page.checkout()).toBe('ref=mira&campaign=spring&utm_source=letter')
 })
 
-it('a later landing replaces all values, and ends after 30 days', async () => {
+const afterDays = (days: number) => vi.useFakeTimers({ now: Date.now() + days * 86_400_000, toFake: ['Date'] })
+
+it("a click counts for the shop's days, whatever is ordered in between", async () => {
+  await openPage('?ref=mira&campaign=spring', { days: 7 }).land()
+  await openPage('?ref=mira&campaign=spring', { days: 7 }).checkout()
+  afterDays(6)
+  expect(await openPage('').checkout()).toBe('ref=mira&campaign=spring')
+  afterDays(2)
+  // An order of day 6 may have set the cookie.
+  expect(await openPage('', { cookie: 'shopstead_ref=mira' }).checkout()).toBeUndefined()
+  vi.useRealTimers()
+  await openPage('?ref=jonas', { days: 90 }).land()
+  afterDays(60)
+  expect(await openPage('').checkout()).toBe('ref=jonas')
+})
+
+it('only a ref that would count replaces another, and a newsletter leaves it', async () => {
   await openPage('?ref=mira&campaign=spring').land()
+  await openPage('?ref=gone&campaign=other', { days: null }).land()
+  expect(await openPage('').checkout()).toBe('ref=mira&campaign=spring')
   expect(await openPage('?utm_source=letter').land()).toEqual([])
-  expect(await openPage('').checkout()).toBe('utm_source=letter')
-  vi.useFakeTimers({ now: Date.now() + 31 * 24 * 60 * 60 * 1000, toFake: ['Date'] })
+  expect(await openPage('').checkout()).toBe('ref=mira&campaign=spring&utm_source=letter')
+  await openPage('?ref=jonas').land()
+  expect(await openPage('').checkout()).toBe('ref=jonas')
+})
+
+it('values without a ref end after 30 days, and the cookie of the shop counts without a click', async () => {
+  await openPage('?utm_source=letter').land()
+  afterDays(31)
   expect(await openPage('').checkout()).toBeUndefined()
   expect(await openPage('', { cookie: 'a=b; shopstead_ref=j%C3%B8rn; c=d' }).checkout()).toBe('ref=j%C3%B8rn')
 })
@@ -69,7 +104,5 @@ it('a landing with a value that is too long, or a malformed cookie, does not sto
   await openPage(`?utm_source=${'x'.repeat(20_000)}&campaign=spring`).land()
   expect(await openPage('').checkout()).toBe('campaign=spring')
   localStorage.setItem('shopstead.tracking', 'null')
-  expect(await openPage('', { cookie: 'shopstead_ref=%; shopstead_campaign=spring' }).checkout()).toBe(
-    'campaign=spring'
-  )
+  expect(await openPage('', { cookie: 'shopstead_ref=%; shopstead_campaign=spring' }).checkout()).toBeUndefined()
 })

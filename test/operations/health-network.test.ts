@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startMailbox } from '../support/mailbox.ts'
+import { goodPassword, makeUser } from '../support/people.ts'
 import { startShop } from '../support/running-shop.ts'
 import { checkOf, production, quietShop, serveEnded } from './health-support.ts'
 import type { Env } from './health-support.ts'
@@ -128,6 +129,31 @@ describe('a check of the network fails', () => {
     const file = join(shop.dataDir, 'proxied-without-address.json')
     writeFileSync(file, JSON.stringify({ address: '203.0.113.9', at: Date.now() }))
     expect(await checkOf('client addresses', shop.dataDir)).toMatchObject({ status: 'warning' })
+  })
+
+  it('with a warning when one address has most of the visitors, also after a restart, and not in a quiet shop', async () => {
+    const shop = await startShop({ env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' } })
+    onTestFinished(() => shop.stop())
+    const { email } = await makeUser(shop.app, { verified: true })
+    const visit = (address: string, jar = shop.visitor({ 'x-forwarded-for': address })) =>
+      jar.post('/auth/login', { email, password: goodPassword })
+    const found = () => checkOf('visitors', shop.dataDir)
+    expect(await found()).toMatchObject({ status: 'ok' })
+    for (let count = 0; count < 39; count += 1) await visit('203.0.113.9')
+    for (let count = 1; count <= 10; count += 1) await visit(`198.51.100.${count}`)
+    expect(await found()).toMatchObject({ status: 'ok' })
+    const regular = shop.visitor({ 'x-forwarded-for': '203.0.113.9' })
+    for (let count = 0; count < 20; count += 1) await visit('203.0.113.9', regular)
+    // 40 of 50 new browsers, but the regular one came 20 times.
+    expect(await found()).toMatchObject({
+      status: 'warning',
+      message: '40 of the last 50 new visitors have the address 203.0.113.9.',
+      advice: expect.stringContaining('SHOPSTEAD_TRUSTED_PROXIES')
+    })
+    await shop.visitor({ 'x-forwarded-for': '198.51.100.99' }).post('/store/checkout-session', {
+      items: [{ productId: 1, quantity: 1 }]
+    })
+    expect(await found()).toMatchObject({ status: 'ok' })
   })
 
   it('when an untrusted proxy forwards requests, and a warning when any client may have done so', async () => {

@@ -7,6 +7,8 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
+import { assetFiles } from '../../.config/assets.ts'
+import { packagesOfData } from '../../.config/notices.ts'
 import { clientTypes } from '../../src/api/description/client-types.ts'
 import { describeApi } from '../../src/api/description/document.ts'
 import { Browser } from '../support/browser.ts'
@@ -81,6 +83,7 @@ describe('the package', () => {
         'dist/main.js',
         'dist/build-id',
         'dist/THIRD-PARTY-NOTICES.txt',
+        'dist/shopstead.1',
         'dist/starters/next/app/layout.tsx',
         'dist/starters/plain/server.ts',
         'dist/platform/db/migrations/0000_baseline.sql',
@@ -105,7 +108,7 @@ describe('the package', () => {
     expect(topics).toContainEqual({ topic: 'operating', title: 'Operating a shop' })
   })
 
-  it('bundles libraries together with their licences, and does not bundle installed dependencies', () => {
+  it('bundles libraries and data together with their licences, and does not bundle installed dependencies', () => {
     const maps = packed.files.filter((file) => file.endsWith('.js.map'))
     const sources = maps.flatMap((file) => {
       const map = JSON.parse(readFileSync(join(installed, file), 'utf8')) as { sources: string[] }
@@ -120,6 +123,7 @@ describe('the package', () => {
     const bundled = new Set(libraries.filter((name) => name !== undefined))
     const notices = readFileSync(join(installed, 'dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8')
     const named = new Set([...notices.matchAll(/^-{79}\n\n(\S+) \d\S+$/gm)].map(([, name]) => name))
+    for (const name of packagesOfData(assetFiles()).keys()) bundled.add(name)
     expect([...bundled].filter((name) => !named.has(name))).toEqual([])
     const manifest = readFileSync(join(installed, 'package.json'), 'utf8')
     const { dependencies } = JSON.parse(manifest) as { dependencies: object }
@@ -163,7 +167,7 @@ describe('the package', () => {
     }
     for (const layer of ['command', 'proxy', 'systemd']) expect(packagesOf(layer)).toEqual([])
     expect(packagesOf('listener')).toEqual([])
-    expect(packagesOf('server')).toEqual(['@node-rs/argon2', 'better-sqlite3'])
+    expect(packagesOf('server')).toEqual(['@node-rs/argon2', 'better-sqlite3', 'csv-stringify/sync'])
   })
 
   it('declares the types that the API description gives', () => {

@@ -11,10 +11,12 @@ import type { CouponView } from '../../shop/catalog/coupons.ts'
 import { formatSchemas } from '../../shop/catalog/import/format.ts'
 import type { CouponInput } from '../../shop/catalog/import/format.ts'
 import type { CouponRow } from '../../shop/catalog/rows.ts'
+import { shopPlace, untilText } from '../../shop/settings/shop-days.ts'
+import type { ShopPlace } from '../../shop/settings/shop-days.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { JsonList } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'
-import { table, timeCell, timeText } from '../terminal/table.ts'
+import { table, timeText } from '../terminal/table.ts'
 import { collect, numberOrText } from '../terminal/arguments.ts'
 import { addCommand, runs } from '../run.ts'
 
@@ -46,12 +48,12 @@ export function define(program: ShopCommand): void {
     .option('--min-total <n>', 'minimum total of the order')
     .option('--max-uses <n>', 'maximum number of orders that use it')
     .option('--max-uses-per-customer <n>', 'maximum number of orders of one customer')
-    .option('--starts-at <time>', 'start of its validity, an ISO 8601 date or time')
-    .option('--ends-at <time>', 'end of its validity, an ISO 8601 date or time')
+    .option('--starts-at <time>', 'start of its validity: its first day, or an ISO 8601 time')
+    .option('--ends-at <time>', 'end of its validity: its last day, or an ISO 8601 time')
     .option('--product <slug>', 'valid only for this product; can be repeated', collect, [])
     .option('--category <name>', 'valid only for this category; can be repeated', collect, [])
   runs(create, ({ app, options, now }: Work<CreateOptions>) => {
-    const input = parseCoupon(options, setting(app.db, 'shop.currency'))
+    const input = parseCoupon(options, shopPlace(app.db))
     const coupon = createCoupon(app.db, input, now)
     const { json, human } = answer(app, coupon)
     return { json, human: [human, smallTotals(app, coupon)].flat() }
@@ -66,12 +68,12 @@ export function define(program: ShopCommand): void {
 }
 
 /** @throws AppError USAGE without exactly one of percent and amount; VALIDATION_FAILED for an invalid value */
-function parseCoupon(options: CreateOptions, currency: string): CouponInput {
+function parseCoupon(options: CreateOptions, place: ShopPlace): CouponInput {
   if ((options.percent === undefined) === (options.amount === undefined)) {
     throw new AppError('USAGE', 'Pass either --percent or --amount.')
   }
   const { code, amount, minTotal, startsAt, endsAt } = options
-  return parseWith(formatSchemas(currency).coupon, {
+  return parseWith(formatSchemas(place).coupon, {
     code,
     amount,
     minTotal,
@@ -93,7 +95,7 @@ function list({ app, now }: Work<object>): Answer {
       coupon.code,
       discountOf(coupon, currency),
       coupon.maxUses === null ? String(coupon.used) : `${coupon.used} of ${coupon.maxUses}`,
-      coupon.endsAt === null ? '' : timeCell(coupon.endsAt),
+      row.endsAt === null ? '' : untilText(app.db, row.endsAt),
       stateOf(row, now)
     ]
   })
@@ -112,7 +114,8 @@ function answer(app: App, row: CouponRow): Answer {
     json: { coupon },
     human: [
       `${coupon.code}: ${discountOf(coupon, currency)} off ${scope === '' ? 'everything' : scope}`,
-      `${stateOf(row, app.clock.now())}, used ${coupon.used} times, created ${timeText(row.createdAt)}`
+      `${stateOf(row, app.clock.now())}, used ${coupon.used} times, created ${timeText(row.createdAt)}`,
+      ...(row.endsAt === null ? [] : [`valid until ${untilText(app.db, row.endsAt)}`])
     ]
   }
 }

@@ -5,7 +5,7 @@ import type { Change, Counts, CountsByKind } from '../../shop/catalog/changes.ts
 import type { CatalogFile } from '../../shop/catalog/import/format.ts'
 import type { ColumnMap, ReadOptions } from '../../shop/catalog/import/read-file.ts'
 import type { ImportReport, FileError } from '../../shop/catalog/import/report.ts'
-import { setting } from '../../shop/settings/settings.ts'
+import { shopPlace } from '../../shop/settings/shop-days.ts'
 import type { Answer, Watched } from '../terminal/output.ts'
 import { describeImages, storeImages } from './offer-images.ts'
 import { showProgress, whileShowing } from '../terminal/output.ts'
@@ -59,11 +59,7 @@ function addToMap(text: string, map: ColumnMap = {}): ColumnMap {
 async function importFile(work: Work<ImportFlags>, path: string): Promise<Answer> {
   const { app, now } = work
   const { dryRun = false, withStock = false, map, slugsFrom } = work.options
-  const { file, report } = await loadCatalogFile(
-    path,
-    { currency: setting(app.db, 'shop.currency'), map, slugsFrom },
-    work
-  )
+  const { file, report } = await loadCatalogFile(path, { ...shopPlace(app.db), map, slugsFrom }, work)
   const { counts, changes } = await apply(work, file, { dryRun, withStock }, now)
   const images = dryRun ? { stored: 0, failed: [] } : await storeImages(app, work, work.options)
   const affiliates = file.affiliates.length

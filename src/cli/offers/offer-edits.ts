@@ -1,6 +1,8 @@
 import type { ShopCommand, Work } from '../run.ts'
+import { convertCurrency, parseConversion } from '../../operations/convert-currency.ts'
 import { AppError } from '../../errors.ts'
 import { formatMoney, toMajor, toMinor } from '../../platform/money.ts'
+import type { ProductOption } from '../../shop/catalog/grants.ts'
 import { addProduct, editProduct } from '../../shop/catalog/manage/edit-product.ts'
 import type {
   Edited,
@@ -17,6 +19,7 @@ import { viewTerms } from '../../shop/catalog/public/categories.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { collect, countOf, numberOrText, orNone } from '../terminal/arguments.ts'
 import type { Answer } from '../terminal/output.ts'
+import { allowPrivate, connections } from './offer-images.ts'
 import { plain, table } from '../terminal/table.ts'
 import { addCommand, confirmOrRefuse, runs } from '../run.ts'
 
@@ -31,25 +34,47 @@ type FieldOptions = {
   category?: string[]
   tag?: string[]
   weight?: string
+  cost?: string
   taxClass?: string
 }
 type SetOptions = FieldOptions & { stockAdd?: string; sku?: string[] }
-type AddOptions = FieldOptions & { name: string; price: string; slug?: string; type?: string; hidden?: boolean }
+type AddOptions = FieldOptions & {
+  name: string
+  price: string
+  slug?: string
+  type?: string
+  hidden?: boolean
+  option?: string[]
+  image?: string[]
+  allowPrivate?: boolean
+}
+type ConvertOptions = { rate: string; round?: string; yes?: boolean }
 type RepriceOptions = { percent: string; category?: string; round?: string; yes?: boolean; dryRun?: boolean }
 
 /** Adds the commands that change products one by one, and all prices at once. */
 export function defineEdits(offers: ShopCommand): void {
-  const adding = addCommand(offers, 'add', 'add a product', 'offers add --name "Enamel mug" --price 12.50 --stock 20')
+  const adding = addCommand(
+    offers,
+    'add',
+    'add a product, with its variations and pictures',
+    'offers add --name "Gansey" --price 89 --option Size=S,M,L --stock S=3,M=5 --image front.jpg back.jpg'
+  )
     .requiredOption('--name <name>', 'its name')
     .requiredOption('--price <amount>', "its price, in the shop's currency")
     .option('--slug <slug>', 'its key in addresses (default: made from the name)')
     .option('--type <type>', 'physical or digital (default: physical)')
     .option('--hidden', 'do not offer it for sale yet')
-  runs(withFields(adding), ({ app, options, now }: Work<AddOptions>) => {
-    const { slug, type, hidden, name, price, salePrice, stock } = options
-    const sale = { salePrice: orNone(salePrice), stock: numberOrText(orNone(stock)) }
+    .option('--option <name=values>', 'an option with its values, such as Size=S,M,L; can be repeated', collect)
+    .option('--image <source...>', 'its pictures, from files or URLs')
+    .option(...allowPrivate)
+  runs(withFields(adding), async ({ app, options, now }: Work<AddOptions>) => {
+    const { slug, type, hidden, name, price, salePrice, stock, image } = options
+    const chosen = { options: options.option?.map(parseOption), images: image }
+    const units =
+      stock?.includes('=') === true ? { stocks: parseStocks(stock) } : { stock: numberOrText(orNone(stock)) }
+    const sale = { salePrice: orNone(salePrice), ...units, ...chosen }
     const product: NewProduct = { ...fieldsOf(options), name, price, ...sale, slug, type, published: hidden !== true }
-    const added = addProduct(app, product, now)
+    const added = await addProduct(app, product, now, connections(options))
     return answer({ app, now }, added, [`Added ${added.row.slug}, id ${added.row.id}.`])
   })
   const setting = addCommand(
@@ -81,13 +106,44 @@ export function defineEdits(offers: ShopCommand): void {
     .option('--dry-run', 'only show what would change')
     .option('--yes', 'do not ask for confirmation')
   runs(repricing, changePrices)
+  const converting = addCommand(
+    offers,
+    'convert <currency>',
+    "change the shop's currency, and convert all prices, coupons and shipping; not once there is an order",
+    'offers convert USD --rate 1.08 --round 0.10'
+  )
+    .requiredOption('--rate <n>', 'what one unit of the present currency is worth in the new one')
+    .option('--round <amount>', 'round to a multiple of this amount of the new currency, such as 0.10')
+    .option('--yes', 'do not ask for confirmation')
+  runs(converting, convertPrices)
+}
+
+/** `Size=S,M,L`. @throws AppError USAGE */
+function parseOption(text: string): ProductOption {
+  const [name = '', list, ...rest] = text.split('=')
+  const values = (list ?? '').split(',').map((value) => value.trim())
+  const isGiven = name.trim() !== '' && rest.length === 0 && values.every((value) => value !== '')
+  if (!isGiven || new Set(values).size < values.length)
+    throw new AppError('USAGE', '--option takes NAME=VALUE,VALUE with different values, such as Size=S,M,L.')
+  return { name: name.trim(), values }
+}
+
+/** `S=3,M=5`, or `S/Red=3` with two options. @throws AppError USAGE */
+function parseStocks(text: string): Map<string, number> {
+  const pairs = text.split(',').map((part) => /^([^=]+)=(\d{1,9})$/.exec(part.trim()))
+  const stocks = new Map(
+    pairs.flatMap((found) => (found === null ? [] : [[found[1] ?? '', Number(found[2])] as const]))
+  )
+  if (stocks.size === pairs.length) return stocks
+  throw new AppError('USAGE', '--stock takes a number, or VALUE=UNITS such as S=3,M=5 (S/Red=3 with two options).')
 }
 
 function withFields(command: ShopCommand): ShopCommand {
   return command
     .option('--sale-price <amount>', 'its price during a sale; none ends the sale')
-    .option('--sale-start <time>', 'start of the sale, an ISO 8601 date or time; none for no start')
-    .option('--sale-end <time>', 'end of the sale, an ISO 8601 date or time; none for no end')
+    .option('--sale-start <time>', 'start of the sale: its first day, or an ISO 8601 time; none for no start')
+    .option('--sale-end <time>', 'end of the sale: its last day, or an ISO 8601 time; none for no end')
+    .option('--cost <amount>', 'what the shop pays for a unit without tax, for the margin; none if unknown')
     .option('--stock <n>', 'units in stock; none if they are not counted')
     .option('--description <text>', 'its description')
     .option('--category <name>', 'a category, or a path such as "Light > Lamps"; can be repeated', collect)
@@ -97,9 +153,10 @@ function withFields(command: ShopCommand): ShopCommand {
 }
 
 function fieldsOf(options: FieldOptions): ProductFields {
-  const { name, description, category, tag, weight, taxClass, saleStart, saleEnd } = options
+  const { name, description, category, tag, weight, taxClass, cost, saleStart, saleEnd } = options
   return {
     name,
+    cost: orNone(cost),
     description,
     categories: category,
     tags: tag,
@@ -143,7 +200,8 @@ function describe({ field, sku, from, to }: FieldChange, currency: string): stri
 function words(field: string, value: unknown, currency: string): string {
   if (value === null) return field === 'stock' ? 'not counted' : 'none'
   const isAmount = typeof value === 'number' || typeof value === 'string'
-  if (isAmount && (field === 'price' || field === 'salePrice')) return formatMoney(toMinor(value, currency), currency)
+  if (isAmount && (field === 'price' || field === 'salePrice' || field === 'cost'))
+    return formatMoney(toMinor(value, currency), currency)
   if (Array.isArray(value) && value.every((part) => typeof part === 'string')) return value.join(', ') || 'none'
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text || 'empty'
@@ -159,6 +217,19 @@ async function changePrices({ app, options, now, terminal }: Work<RepriceOptions
   await confirmOrRefuse(terminal, question(plan, currency), options)
   const changes = reprice(app.db, repricing, now)
   return priceAnswer(changes, currency, `${countOf(changes.length, 'price')} changed.`)
+}
+
+async function convertPrices(work: Work<ConvertOptions>, text: string): Promise<Answer> {
+  const { app, options, now, terminal } = work
+  const conversion = parseConversion(text.toUpperCase(), options.rate, options.round)
+  const from = setting(app.db, 'shop.currency')
+  const { currency } = conversion
+  await confirmOrRefuse(terminal, `Convert all prices from ${from} to ${currency} at ${options.rate}?`, options)
+  const converted = convertCurrency(app.db, conversion, now)
+  return {
+    json: { from, currency, converted },
+    human: `The currency is ${currency}. Converted: ${countOf(converted.products, 'product')}, ${countOf(converted.coupons, 'coupon')}, ${countOf(converted.shippingMethods, 'shipping method')}.`
+  }
 }
 
 function question(plan: readonly PriceChange[], currency: string): string {

@@ -12,7 +12,8 @@ import { addCommand, confirmOrRefuse, runs } from '../run.ts'
 type FetchFlags = { allowPrivate?: boolean }
 type AddFlags = FetchFlags & { alt?: string; sku?: string }
 
-const allowPrivate = ['--allow-private', 'also fetch from private networks and this machine'] as const
+/** Lets a command fetch pictures from private networks. */
+export const allowPrivate = ['--allow-private', 'also fetch from private networks and this machine'] as const
 
 /** Adds the commands for the pictures of products. */
 export function defineImages(offers: ShopCommand): void {
@@ -81,7 +82,8 @@ export function describeImages({ stored, failed }: ImageReport): string[] {
     : [...lines, `pictures: ${stored} stored, ${failed.length} failed`]
 }
 
-function connections({ allowPrivate }: FetchFlags) {
+/** From where a command may fetch pictures. */
+export function connections({ allowPrivate }: FetchFlags) {
   return allowPrivate === true ? { mayConnect: () => true } : {}
 }
 

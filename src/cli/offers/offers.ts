@@ -16,6 +16,7 @@ import { defineImages } from './offer-images.ts'
 import { JsonList, moreLines, whileShowing } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
+import type { Cell, Table } from '../terminal/table.ts'
 import { parseLimit } from '../terminal/arguments.ts'
 import { addCommand, runs } from '../run.ts'
 
@@ -103,11 +104,32 @@ function show(app: App, slug: string, now: number): Answer {
     `${offer.name} (${offer.productSlug}, id ${offer.productId}): ${states[offer.state]}`,
     `${price(offer)}, ${offer.type}, ${stock === null ? 'stock not counted' : `${stock} in stock`}`,
     offer.url,
+    ...(offer.cost === null ? [] : [`Costs the shop ${money(offer.cost)} without tax.`]),
     `Categories: ${offer.categories.join(', ') || 'none'}. Tags: ${offer.tags.join(', ') || 'none'}.`,
     ...offer.grants.map((grant) => `Grants: ${JSON.stringify(grant)}`)
   ]
   const head = ['Id', 'SKU', 'Variation', 'Price', 'Sale', 'Stock']
-  return { json: { offer }, human: variations.length === 0 ? human : [...human, '', table(head, variations)] }
+  if (variations.length === 0) return { json: { offer }, human }
+  return { json: { offer }, human: [...human, '', table(head, variations), ...stockGrid(offer)] }
+}
+
+/** The stock by the values of the options: the first one down, the others across. */
+function stockGrid({ options, variations }: ProductView): (string | Table)[] {
+  const [down, ...across] = options
+  if (down === undefined) return []
+  let columns: string[][] = [[]]
+  for (const { values } of across) columns = columns.flatMap((column) => values.map((value) => [...column, value]))
+  const stockAt = (values: readonly string[]): Cell => {
+    const found = variations.find((each) => options.every(({ name }, index) => each.options[name] === values[index]))
+    return found === undefined ? '' : found.stock
+  }
+  if (across.length === 0) {
+    const stocks = down.values.map((value) => stockAt([value]))
+    return ['', table([down.name, ...down.values], [['Stock', ...stocks]])]
+  }
+  const rows = down.values.map((value) => [value, ...columns.map((column) => stockAt([value, ...column]))])
+  const head = [`Stock by ${down.name}`, ...columns.map((column) => column.join(' / '))]
+  return ['', table(head, rows)]
 }
 
 const states = { listed: 'on sale', sold_out: 'sold out', unpublished: 'hidden' }

@@ -34,7 +34,7 @@ export function answer(app: App, id: number, did: { json?: object; lines?: reado
       ...(did.lines ?? []),
       `Order ${order.id}: ${order.status}, ${money(order, order.total)}, ${plain(order.email ?? 'no email')}`,
       ...(order.renewalOf === null ? [] : [`Renewal of the subscription that order ${order.renewalOf} started`]),
-      `Payment: ${order.paymentStatus ?? 'not started'}; refunded ${money(order, order.refunded)}`,
+      `${paymentText(order)}; refunded ${money(order, order.refunded)}`,
       ...order.lineItems.map((item) => `  ${item.quantity} × ${item.name}: ${money(order, item.total)}`),
       ...order.shipments.map(shipmentLine),
       ...order.refunds.map((refund) => refundLine(order, refund)),
@@ -43,6 +43,14 @@ export function answer(app: App, id: number, did: { json?: object; lines?: reado
       table(['At', 'From', 'To', 'By', 'Reason'], moves)
     ]
   }
+}
+
+const paidWith = { stripe: ' with Stripe', sandbox: ' with the sandbox', by_hand: ' by transfer or in cash' }
+
+/** When and how an order was paid, or how far its payment is. */
+function paymentText({ paidAt, paidBy, paymentStatus }: AdminOrder): string {
+  if (paidAt !== null) return `Paid ${timeText(paidAt)}${paidBy === null ? '' : paidWith[paidBy]}`
+  return `Payment: ${paymentStatus ?? 'not started'}`
 }
 
 function refundLine(order: AdminOrder, { state, refundedAt, amount, lines, shipping }: RefundView): string {
@@ -65,13 +73,26 @@ function money(order: AdminOrder, amount: number): string {
 }
 
 /** The buyer, the addresses and the note of an order, as far as they are known. */
-function buyerLines({ contact, shippingAddress, billingAddress, notes }: OrderRecord): string[] {
+function buyerLines({ contact, shippingAddress, billingAddress, notes, imported }: OrderRecord): string[] {
   const who = contactLine(contact)
   return [
     ...(who === '' ? [] : [`Contact: ${who}`]),
     ...block('Ship to', addressLines(shippingAddress ?? {})),
     ...block('Bill to', addressLines(billingAddress ?? {})),
-    ...block('Notes', (notes ?? '').split(/\r\n|[\r\n]/))
+    ...block('Notes', (notes ?? '').split(/\r\n|[\r\n]/)),
+    ...importedLines(imported)
+  ]
+}
+
+/** What the shop that sold the order said of it. */
+function importedLines(imported: OrderRecord['imported']): string[] {
+  if (imported === null) return []
+  const { number, status, payment, transactionId, notes } = imported
+  return [
+    plain(
+      `Moved in: order ${number} of the old shop, ${status}, paid with ${joined([payment, transactionId], ' ') || 'nothing'}`
+    ),
+    ...notes.map(({ at, text }) => plain(`  ${timeText(at)} ${text.replaceAll(/\s+/g, ' ')}`))
   ]
 }
 

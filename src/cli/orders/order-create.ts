@@ -9,7 +9,7 @@ import type { ShopCommand, Work } from '../run.ts'
 import { parseAge } from '../terminal/arguments.ts'
 import { answer } from './order-answer.ts'
 import type { Answer } from '../terminal/output.ts'
-import { addCommand, runs } from '../run.ts'
+import { addCommand, assertPublicUrl, runs } from '../run.ts'
 
 const addressParts = ['address1', 'address2', 'postcode', 'city', 'state', 'country'] as const
 type AddressOptions = { [Part in (typeof addressParts)[number]]?: string }
@@ -24,6 +24,7 @@ type CreateOptions = AddressOptions & {
   note?: string
   hold: string
   mail?: true
+  ref?: string
 }
 
 /** In minutes; a payment page stays open for at most a day, and its end ends the order. */
@@ -49,6 +50,7 @@ export function defineCreate(group: ShopCommand): void {
       'how to ship it, see "shopstead shipping list"; needs --country, unless the buyer picks it up'
     )
     .option('--coupon <code...>', 'coupon codes')
+    .option('--ref <code>', 'the affiliate who is credited, as a link with this ref would')
     .option('--note <text>', 'a note for the order')
     .option('--hold <age>', 'how long it waits for its payment, at most 24h', '24h')
     .option('--mail', 'send the link to the buyer')
@@ -56,7 +58,8 @@ export function defineCreate(group: ShopCommand): void {
 }
 
 function createOne({ app, options, now }: Work<CreateOptions>): Answer {
-  const { firstName, lastName, phone, shippingMethod, coupon, note, hold, mail } = options
+  const { firstName, lastName, phone, shippingMethod, coupon, note, hold, mail, ref = null } = options
+  assertPublicUrl(app)
   const { email } = parseWith(emailInput, { email: options.email })
   const address = definedFields(Object.fromEntries(addressParts.map((part) => [part, options[part]])))
   const customer = { firstName, lastName, phone }
@@ -74,7 +77,7 @@ function createOne({ app, options, now }: Work<CreateOptions>): Answer {
   const holdMinutes = parseAge('--hold', hold) / 60_000
   if (holdMinutes > longestHold) throw new AppError('USAGE', '--hold must be at most 24h.')
   const mailed = mail ?? false
-  const placed = createPhoneOrder(app, { body, email, holdMinutes, mailed }, now)
+  const placed = createPhoneOrder(app, { body, email, holdMinutes, mailed, ref }, now)
   return answer(app, placed.order.id, {
     json: { payUrl: placed.payUrl },
     lines: [

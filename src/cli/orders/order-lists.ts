@@ -1,8 +1,10 @@
 import { Option } from 'commander'
 import type { ShopCommand, Work } from '../run.ts'
 import { formatMoney, toMinor } from '../../platform/money.ts'
-import { findBuyer, listAllOrders, toRecord } from '../../shop/customers/admin-orders.ts'
-import { exportOrders } from '../../shop/customers/export-orders.ts'
+import { findBuyer, findSold, listAllOrders, toRecord } from '../../shop/customers/admin-orders.ts'
+import { exportDates, exportOrders } from '../../shop/customers/export-orders.ts'
+import type { ExportDate, ExportPeriod } from '../../shop/customers/export-orders.ts'
+import type { Db } from '../../platform/db/database.ts'
 import { ordersCsv, ordersCsvHead } from '../../shop/customers/orders-csv.ts'
 import type { OrderRow } from '../../shop/orders/find.ts'
 import { orderStatuses } from '../../shop/orders/states.ts'
@@ -11,43 +13,51 @@ import { writeCsv } from '../terminal/files.ts'
 import { countOf, parseLimit, parsePageLimit, parseId } from '../terminal/arguments.ts'
 import { JsonList, moreLines, TextParts, showProgress } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'
-import { parseOpenPeriod } from '../../operations/reports/days.ts'
+import { parseOpenDays, parseOpenPeriod } from '../../operations/reports/days.ts'
 import { addCommand, runs } from '../run.ts'
 import { table, timeCell } from '../terminal/table.ts'
 import { toIso } from '../../platform/iso-time.ts'
+import { reviewNotes } from '../people/payouts.ts'
 import { dismissWarning, listWarnings, warningKinds } from '../../shop/payments/warnings.ts'
 import type { WarningKind, WarningRow } from '../../shop/payments/warnings.ts'
 
 type FilterOptions = { status?: OrderStatus; from?: string; to?: string; cursor?: string }
-type ListOptions = FilterOptions & { user?: string; search?: string; limit: string }
-type ExportOptions = FilterOptions & { limit?: string; csv?: string }
+type ListOptions = FilterOptions & { user?: string; product?: string; search?: string; limit: string }
+type ExportOptions = FilterOptions & { limit?: string; csv?: string; by: ExportDate }
 
 /** Adds the commands that list and export orders. */
 export function defineLists(group: ShopCommand): void {
   const listing = addCommand(group, 'list', 'list the newest orders', 'orders list --status processing --limit 50')
     .option('--user <email-or-id>', "one customer's orders; an email also finds guest orders")
+    .option('--product <slug-or-sku>', 'only orders with this product, or with the variation that has this SKU')
     .option('--search <text>', "part of a buyer's email, name or company")
-  runs(filtered(listing).option('--limit <n>', 'maximum number, up to 1000', '20'), list)
+  runs(filtered(listing, 'placed on').option('--limit <n>', 'maximum number, up to 1000', '20'), list)
   const about = 'export orders as CSV, oldest first: a row for each line item, with SKU, tax, shipping and payment ids'
   const exporting = addCommand(group, 'export', about, 'orders export --from 2026-01-01 --to 2026-03-31 --csv q1.csv')
     .option('--limit <n>', 'maximum number of orders (default: all)')
     .option('--csv <file>', 'write a new file instead of printing')
-  runs(filtered(exporting), exportAll)
+    .addOption(
+      new Option('--by <date>', 'what the days mean: when the order was placed or paid, or dates of its documents')
+        .choices(exportDates)
+        .default('placed')
+    )
+  runs(filtered(exporting, 'of'), exportAll)
 }
 
-function filtered(command: ShopCommand): ShopCommand {
+function filtered(command: ShopCommand, on: string): ShopCommand {
   return command
     .addOption(new Option('--status <status>', 'only orders with this status').choices(orderStatuses))
-    .option('--from <date>', 'only orders placed on this day (UTC) or later, or a time')
-    .option('--to <date>', 'only orders placed on this day or earlier, or before a time')
+    .option('--from <date>', `only orders ${on} this day or later, in the time zone of the shop, or from a time`)
+    .option('--to <date>', `only orders ${on} this day or earlier, or before a time`)
     .option('--cursor <cursor>', 'continue after an earlier page, from its nextCursor')
 }
 
 function list({ app, options }: Work<ListOptions>): Answer {
-  const { user, status, search, cursor, limit } = options
+  const { user, product, status, search, cursor, limit } = options
   const { orders, nextCursor } = listAllOrders(app.db, {
     ...(user === undefined ? {} : findBuyer(app.db, user)),
-    ...parseOpenPeriod(options),
+    ...parseOpenPeriod(app.db, options),
+    ...(product === undefined ? {} : { sold: findSold(app.db, product) }),
     status,
     search,
     cursor,
@@ -70,7 +80,7 @@ function exportAll(work: Work<ExportOptions>): Answer {
   const { app, options, json } = work
   const { status, cursor, limit, csv } = options
   const filter = {
-    ...parseOpenPeriod(options),
+    ...periodOf(app.db, options),
     status,
     cursor,
     limit: limit === undefined ? undefined : parseLimit(limit)
@@ -100,6 +110,12 @@ function exportAll(work: Work<ExportOptions>): Answer {
   }
 }
 
+/** @throws AppError USAGE; documents have days and no times */
+function periodOf(db: Db, options: ExportOptions): ExportPeriod {
+  const { by } = options
+  return by === 'document' ? { by, ...parseOpenDays(options) } : { by, ...parseOpenPeriod(db, options) }
+}
+
 function* withHead(rows: Iterable<string>): Generator<string, void> {
   yield ordersCsvHead()
   yield* rows
@@ -116,11 +132,14 @@ export function defineWarnings(group: ShopCommand): void {
     const warnings = listWarnings(app.db, kind)
     return {
       json: new JsonList('warnings', warnings.map(toJson)),
-      human: table(
-        ['Id', 'Order', 'What'],
-        warnings.map(({ id, orderId, message }) => [id, orderId, message]),
-        'No payment needs your attention.'
-      )
+      human: [
+        table(
+          ['Id', 'Order', 'What'],
+          warnings.map(({ id, orderId, message }) => [id, orderId, message]),
+          'No payment needs your attention.'
+        ),
+        ...(kind === undefined ? reviewNotes(app) : [])
+      ]
     }
   })
 }

@@ -27,7 +27,7 @@ import { addCommand, confirmOrRefuse, runs } from '../run.ts'
 
 type SureOptions = { yes?: boolean }
 type CancelOptions = SureOptions & { unpaid?: true; olderThan?: string; emailDomain?: string }
-type PaidOptions = SureOptions & { payment?: string }
+type PaidOptions = SureOptions & { payment?: string; on?: string }
 type RefundOptions = SureOptions & {
   item?: string[]
   shipping?: string | true
@@ -47,8 +47,9 @@ export function defineMoney(group: ShopCommand): void {
     group,
     'paid <id>',
     'record that the money has arrived: by transfer, in cash, or late',
-    'orders paid 12'
+    'orders paid 12 --on 2026-01-31'
   ).option('--payment <pi_…>', 'the payment at the gateway of an order that a restore lost and you have entered again')
+  paid.option('--on <date>', 'the day on which the money arrived, in the time zone of the shop (default: today)')
   runs(paid.option(...yes), recordPayment)
   const cancel = addCommand(
     group,
@@ -81,10 +82,13 @@ export function defineMoney(group: ShopCommand): void {
 async function recordPayment(work: Work<PaidOptions>, text: string): Promise<Answer> {
   const { app, now } = work
   const id = parseId(text)
+  const { on } = work.options
+  if (work.options.payment !== undefined && on !== undefined) throw datedByGateway()
   if (work.options.payment !== undefined) return adopt(work, id, work.options.payment)
   const payment = await findUncountedPayment(app, id)
+  if (payment !== undefined && on !== undefined) throw datedByGateway()
   if (payment === undefined) {
-    markPaid(app.db, id, by, now)
+    markPaid(app.db, id, by, now, on)
     return answer(app, id, { lines: [`Order ${id} is recorded as paid.`] })
   }
   const found = describePayment(app, payment)
@@ -92,6 +96,10 @@ async function recordPayment(work: Work<PaidOptions>, text: string): Promise<Ans
     await confirmOrRefuse(work.terminal, `${found} Record it as the payment of this order?`, work.options)
   await acceptPayment(app, payment, by)
   return answer(app, id, { lines: [found] })
+}
+
+function datedByGateway(): AppError {
+  return new AppError('USAGE', '--on is for money that arrived by hand: the gateway has dated this payment. Omit --on.')
 }
 
 async function adopt({ app, options, terminal }: Work<PaidOptions>, id: number, intentId: string): Promise<Answer> {
@@ -152,7 +160,10 @@ async function refundOne(work: Work<RefundOptions>, text: string | undefined): P
   const amount = formatMoney(plan.amountMinor, plan.currency)
   const question = {
     gateway: `Refund ${amount} of order ${id}?`,
-    by_hand: `Record ${amount} of order ${id} as refunded? No gateway has the payment: you pay it back yourself.`
+    by_hand:
+      plan.returnedMinor === null
+        ? `Record ${amount} of order ${id} as refunded? No gateway has the payment: you pay it back yourself.`
+        : `Record ${amount} of order ${id} as refunded by hand? The gateway has the payment and has returned ${formatMoney(plan.returnedMinor, plan.currency)} of it; without --by-hand it returns the money.`
   }
   await confirmOrRefuse(terminal, question[plan.way], options)
   await refundOrder(app, id, wanted, by, { byHand })

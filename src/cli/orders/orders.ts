@@ -8,7 +8,7 @@ import { shipmentInput, shipOrder } from '../../shop/shipments/ship-order.ts'
 import { parseId } from '../terminal/arguments.ts'
 import { answer, by, parseLineQuantity } from './order-answer.ts'
 import { defineCreate } from './order-create.ts'
-import { defineInvoice, definePack } from './order-documents.ts'
+import { defineInvoice, defineDocuments, definePack } from './order-documents.ts'
 import { defineLists, defineWarnings } from './order-lists.ts'
 import { defineMoney } from './order-money.ts'
 import type { Answer } from '../terminal/output.ts'
@@ -45,6 +45,7 @@ export function define(program: ShopCommand): void {
   )
   runs(reconciling, reconcileNow)
   defineInvoice(group)
+  defineDocuments(group)
   definePack(group)
   defineWarnings(group)
 }

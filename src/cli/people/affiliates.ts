@@ -1,7 +1,9 @@
 import { Option } from 'commander'
 import type { ShopCommand, Work } from '../run.ts'
 import type { App } from '../../app.ts'
-import { formatMoney } from '../../platform/money.ts'
+import { giveBonus } from '../../shop/payouts/by-hand.ts'
+import { setting } from '../../shop/settings/settings.ts'
+import { formatMoney, toMinor } from '../../platform/money.ts'
 import { getUser } from '../../shop/accounts/find.ts'
 import { showAffiliate, toAdminAffiliate } from '../../shop/referrals/admin.ts'
 import type { AdminAffiliate } from '../../shop/referrals/admin.ts'
@@ -9,6 +11,9 @@ import { createAffiliate } from '../../shop/affiliates/create.ts'
 import { decideAffiliate } from '../../shop/affiliates/decide.ts'
 import type { Decision } from '../../shop/affiliates/decide.ts'
 import { getAffiliate, listAffiliates, affiliateStatuses } from '../../shop/affiliates/find.ts'
+import { waitingReferrals } from '../../shop/payouts/held.ts'
+import type { WaitingReferrals } from '../../shop/payouts/held.ts'
+import { waitingNote } from './payouts.ts'
 import { parseRate } from '../../shop/affiliates/input.ts'
 import type { AffiliateRow, AffiliateStatus } from '../../shop/affiliates/find.ts'
 import { JsonList } from '../terminal/output.ts'
@@ -47,6 +52,15 @@ export function define(program: ShopCommand): void {
     const userId = getUser(app.db, options.user).id
     return answer(app, createAffiliate(app.db, { userId, code, status, rateBps }, now))
   })
+  const bonus = addCommand(
+    group,
+    'bonus <code>',
+    'add an amount to what an affiliate is owed; a negative one corrects it',
+    'affiliates bonus mira --amount 25 --reason "thank you"'
+  )
+    .requiredOption('--amount <n>', "in the shop's currency")
+    .requiredOption('--reason <text>', 'why, for the ledger')
+  runs(bonus, giveOne)
   for (const { decision, about } of decisions) {
     const deciding = addCommand(group, `${decision} <code>`, about, `affiliates ${decision} mira`)
     if (decision === 'deactivate') deciding.option('--yes', 'do not ask for confirmation')
@@ -56,6 +70,13 @@ export function define(program: ShopCommand): void {
       return answer(app, decideAffiliate(app.db, code, decision, now))
     })
   }
+}
+
+function giveOne({ app, options, now }: Work<{ amount: string; reason: string }>, code: string): Answer {
+  const { amount, reason } = options
+  const unsigned = amount.replace(/^-/, '')
+  const amountMinor = toMinor(unsigned, setting(app.db, 'shop.currency')) * (unsigned === amount ? 1 : -1)
+  return show({ app }, giveBonus(app.db, code, { amountMinor, reason }, now).code)
 }
 
 function list({ app, options }: Work<{ status?: AffiliateStatus }>): Answer {
@@ -72,7 +93,7 @@ function list({ app, options }: Work<{ status?: AffiliateStatus }>): Answer {
   }
 }
 
-function show({ app }: Work<object>, code: string): Answer {
+function show({ app }: Pick<Work<object>, 'app'>, code: string): Answer {
   const shown = showAffiliate(app.db, getAffiliate(app.db, code))
   const { affiliate, balance, visits, campaigns } = shown
   const money = (minor: number): string => formatMoney(minor, balance.currency)
@@ -83,10 +104,12 @@ function show({ app }: Work<object>, code: string): Answer {
     `${row.conversionRate} %`,
     money(row.earnedMinor)
   ])
+  const waiting = waitingReferrals(app.db, { affiliateId: affiliate.id })
   return {
-    json: shown,
+    json: { ...shown, waiting: waiting.map(toWaiting) },
     human: [
       ...describe(affiliate),
+      ...waiting.map((each) => waitingNote(app, each)),
       `Balance: ${money(balance.pendingMinor)} pending, ${money(balance.unpaidMinor)} unpaid, ${money(balance.paidMinor)} paid out`,
       `Visits: ${visits.visits}, ${visits.conversions} converted (${visits.conversionRate} %)`,
       ...(rows.length === 0 ? [] : [table(['Campaign', 'Visits', 'Converted', 'Rate', 'Earned'], rows)])
@@ -96,7 +119,15 @@ function show({ app }: Work<object>, code: string): Answer {
 
 function answer(app: App, row: AffiliateRow): Answer {
   const affiliate = toAdminAffiliate(app.db, row)
-  return { json: { affiliate }, human: describe(affiliate) }
+  const waiting = waitingReferrals(app.db, { affiliateId: row.id })
+  return {
+    json: { affiliate, ...(waiting.length > 0 && { waiting: waiting.map(toWaiting) }) },
+    human: [...describe(affiliate), ...waiting.map((each) => waitingNote(app, each))]
+  }
+}
+
+function toWaiting({ affiliateId: _id, ...waiting }: WaitingReferrals) {
+  return waiting
 }
 
 function describe(affiliate: AdminAffiliate): string[] {

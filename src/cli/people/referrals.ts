@@ -10,8 +10,13 @@ import {
   referralsCsv
 } from '../../shop/referrals/admin.ts'
 import type { AdminReferral, ReferralFilter } from '../../shop/referrals/admin.ts'
-import { acceptAsOperator, rejectAsOperator } from '../../shop/payouts/decide-referral.ts'
+import { creditMissedOrder } from '../../shop/payouts/by-hand.ts'
+import { decideReferrals } from '../../shop/payouts/decide-referral.ts'
 import { getAffiliate, getAffiliateById } from '../../shop/affiliates/find.ts'
+import { referralsInReview } from '../../shop/payouts/held.ts'
+import { getReferral } from '../../shop/referrals/store.ts'
+import type { ReferralRow } from '../../shop/referrals/store.ts'
+import { AppError } from '../../errors.ts'
 import { referralStatuses } from '../../shop/referrals/states.ts'
 import type { ReferralStatus } from '../../shop/referrals/states.ts'
 import { writeCsv } from '../terminal/files.ts'
@@ -19,14 +24,14 @@ import { countOf, parseId, parsePageLimit } from '../terminal/arguments.ts'
 import { JsonList, TextParts, showProgress } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'
 import { table, timeCell, timeText } from '../terminal/table.ts'
-import { addCommand, runs, confirmOrRefuse } from '../run.ts'
-import { isPayable, payPayouts, planPayouts, payoutsCsv } from '../../shop/payouts/payouts.ts'
-import type { PaidPayout, PayoutPlan } from '../../shop/payouts/payouts.ts'
+import { addCommand, confirmOrRefuse, runs } from '../run.ts'
+import { definePay } from './payouts.ts'
+import { reviewWords } from './review-words.ts'
 
 type FilterOptions = { affiliate?: string; status?: ReferralStatus }
 
 export function define(program: ShopCommand): void {
-  const group = program.command('referrals').description('referrals and payouts')
+  const group = program.command('referrals').description('referrals of affiliates')
   const listing = addCommand(
     group,
     'list',
@@ -38,25 +43,33 @@ export function define(program: ShopCommand): void {
     addCommand(group, 'show <id>', 'show one referral with its ledger', 'referrals show 12'),
     ({ app }, id: string) => answer(app, parseId(id))
   )
-  const accept = addCommand(group, 'accept <id>', 'accept the referral of a paid order', 'referrals accept 12')
-  runs(accept, ({ app, now }, id: string) => {
-    acceptAsOperator(app.db, parseId(id), now)
-    return answer(app, parseId(id))
-  })
+  const accept = addCommand(group, 'accept [ids...]', 'accept referrals of paid orders', 'referrals accept 12')
+  runs(decided(accept), (work: Work<DecideOptions>, ids: string[]) => decide(work, ids, { accept: true }))
   const reject = addCommand(
     group,
-    'reject <id>',
-    'reject a referral permanently and take back its commission',
+    'reject [ids...]',
+    'reject referrals permanently and take back their commissions',
     'referrals reject 12'
   )
   runs(
-    reject.option('--reason <text>', 'reason, stored with the referral', ''),
-    ({ app, options, now }: Work<{ reason: string }>, id: string) => {
-      rejectAsOperator(app.db, parseId(id), options.reason, now)
-      return answer(app, parseId(id))
-    }
+    decided(reject).option('--reason <text>', 'reason, stored with the referrals', ''),
+    (work: Work<DecideOptions & { reason: string }>, ids: string[]) =>
+      decide(work, ids, { accept: false, reason: work.options.reason })
   )
-  definePayouts(group)
+  const create = addCommand(
+    group,
+    'create',
+    'credit an affiliate with an order that has none',
+    'referrals create --order 12 --affiliate mira --reason "the link was lost"'
+  )
+    .requiredOption('--order <id>', 'the order')
+    .requiredOption('--affiliate <code>', 'the affiliate')
+    .requiredOption('--reason <text>', 'why, for the events')
+  runs(create, ({ app, options, now }: Work<CreateOptions>) => {
+    const { order, affiliate: ref, reason } = options
+    return answer(app, creditMissedOrder(app.db, parseId(order), { ref, reason }, now).id)
+  })
+  definePay(group, 'referrals')
   const exporting = addCommand(
     group,
     'export',
@@ -64,6 +77,55 @@ export function define(program: ShopCommand): void {
     'referrals export --status paid --out referrals.csv'
   )
   runs(filtered(exporting).option('--out <file>', 'write a file instead of printing'), exportCsv)
+}
+
+function decided(command: ShopCommand): ShopCommand {
+  return command
+    .option('--review', 'all referrals that wait for a review')
+    .option('--affiliate <code>', 'with --review: only those of this affiliate')
+    .option('--yes', 'do not ask for confirmation')
+}
+
+type CreateOptions = { order: string; affiliate: string; reason: string }
+type DecideOptions = { review?: boolean; affiliate?: string; yes?: boolean }
+
+/** Accepts or rejects the named referrals, or all in review. */
+async function decide(
+  { app, options, now, terminal }: Work<DecideOptions>,
+  names: readonly string[],
+  decision: Parameters<typeof decideReferrals>[2]
+): Promise<Answer> {
+  if (options.review !== true) {
+    const [first, ...others] = names.map(parseId)
+    if (first === undefined) throw new AppError('USAGE', 'Name the referrals by their ids, or pass --review.')
+    if (!decision.accept)
+      await confirmOrRefuse(terminal, `Reject ${named(app, [first, ...others])} and take back the commission?`, options)
+    if (others.length === 0) {
+      decideReferrals(app.db, [first], decision, now)
+      return answer(app, first)
+    }
+    return decidedAnswer(app, decideReferrals(app.db, [first, ...others], decision, now))
+  }
+  if (names.length > 0) throw new AppError('USAGE', 'Name the referrals, or pass --review, not both.')
+  const found = referralsInReview(app.db, filterOf(app, options))
+  if (found.length === 0) return { json: { referrals: [] }, human: 'No referral waits for a review.' }
+  const verb = decision.accept ? 'Accept' : 'Reject'
+  await confirmOrRefuse(terminal, `${verb} ${countOf(found.length, 'referral')}?`, options)
+  const ids = found.map(({ id }) => id)
+  return decidedAnswer(app, decideReferrals(app.db, ids, decision, now))
+}
+
+function named({ db }: App, ids: readonly number[]): string {
+  const amounts = ids.map((id) => {
+    const { orderId, amountMinor, currency } = getReferral(db, id)
+    return `referral ${id} of order ${orderId} (${formatMoney(amountMinor, currency)})`
+  })
+  return amounts.join(', ')
+}
+
+function decidedAnswer({ db }: App, rows: readonly ReferralRow[]): Answer {
+  const referrals = rows.map((row) => toAdminReferral(row, getAffiliateById(db, row.affiliateId).code))
+  return { json: { referrals }, human: referralTable(referrals) }
 }
 
 function filtered(command: ShopCommand): ShopCommand {
@@ -82,23 +144,20 @@ function filterOf(app: App, { affiliate, status }: FilterOptions): ReferralFilte
 function list({ app, options }: Work<FilterOptions & { limit: string }>): Answer {
   const limit = parsePageLimit(options.limit)
   const found = listAdminReferrals(app.db, { ...filterOf(app, options), limit })
-  const rows = found.map((row) => [
+  return { json: { referrals: found }, human: referralTable(found) }
+}
+
+function referralTable(referrals: readonly AdminReferral[]) {
+  const rows = referrals.map((row) => [
     row.id,
     row.affiliateCode,
     row.orderId,
     formatMoney(row.amountMinor, row.currency),
     row.status,
     timeCell(row.createdAtUtc),
-    row.note === undefined ? '' : noteWords[row.note]
+    (row.review ?? []).map((reason) => reviewWords[reason]).join('; ')
   ])
-  return {
-    json: { referrals: found },
-    human: table(['Referral', 'Affiliate', 'Order', 'Amount', 'State', 'Since', 'Note'], rows)
-  }
-}
-
-const noteWords: Readonly<Record<NonNullable<AdminReferral['note']>, string>> = {
-  plus_address: 'the buyer uses a plus address of the affiliate'
+  return table(['Referral', 'Affiliate', 'Order', 'Amount', 'State', 'Since', 'Review'], rows)
 }
 
 function answer(app: App, id: number): Answer {
@@ -112,7 +171,7 @@ function answer(app: App, id: number): Answer {
     human: [
       `Referral ${referral.id}: ${referral.status}${why}, ${money(referral.amountMinor)} at ${referral.rate} %`,
       `Affiliate ${referral.affiliateCode}, order ${referral.orderId}, visit ${referral.visitId}, ${timeText(referral.createdAtUtc)}`,
-      ...(referral.note === undefined ? [] : [`Note: ${noteWords[referral.note]}`]),
+      ...(referral.review ?? []).map((reason) => `Review: ${reviewWords[reason]}`),
       ...(rows.length === 0 ? [] : [table(['At', 'Entry', 'Amount', 'Reason'], rows)])
     ]
   }
@@ -136,77 +195,4 @@ function exportCsv(work: Work<FilterOptions & { out?: string }>): Answer {
     progress.done()
   }
   return { json, human: `${countOf(count, 'referral')} written to ${file}.` }
-}
-
-type PayOptions = { affiliate?: string; reference?: string; csv?: string; dryRun?: boolean; yes?: boolean }
-type Line = { plan: PayoutPlan; payout: PaidPayout['payout'] | null }
-
-function definePayouts(group: ShopCommand): void {
-  const pay = addCommand(group, 'pay', 'mark the due commissions as paid', 'referrals pay --dry-run --csv payouts.csv')
-    .option('--dry-run', 'only show what would be paid')
-    .option('--affiliate <code>', 'pay only this affiliate')
-    .option('--reference <text>', 'reference stored with the payouts, such as the number of a bank transfer')
-    .option('--csv <file>', 'write the payouts to a new file')
-    .option('--yes', 'do not ask for confirmation')
-  runs(pay, payOrPlan)
-}
-
-async function payOrPlan(work: Work<PayOptions>): Promise<Answer> {
-  const { app, options, now, terminal } = work
-  const filter = options.affiliate === undefined ? {} : { affiliateId: getAffiliate(app.db, options.affiliate).id }
-  const approved = planPayouts(app.db, now, filter)
-  const payable = approved.filter(isPayable)
-  if (options.dryRun) return showPlan(work, approved)
-  if (payable.length === 0) return paidAnswer(app, [])
-  await confirmOrRefuse(terminal, `Mark ${totals(payable)} to ${payable.length} affiliate(s) as paid?`, options)
-  const { reference, csv } = options
-  const run = {
-    ...filter,
-    approved,
-    ...(reference === undefined ? {} : { reference }),
-    ...(csv === undefined ? {} : { saveCsv: (text: string) => writeCsv(csv, text) })
-  }
-  return paidAnswer(app, payPayouts(app.db, run, now))
-}
-
-function showPlan({ app, options }: Work<PayOptions>, plans: readonly PayoutPlan[]): Answer {
-  const lines = plans.map((plan) => ({ plan, payout: null }))
-  const payable = lines.filter(({ plan }) => isPayable(plan))
-  if (options.csv !== undefined) writeCsv(options.csv, payoutsCsv(app.db, payable))
-  return paidAnswer(app, lines)
-}
-
-function paidAnswer(app: App, lines: readonly Line[]): Answer {
-  const payouts = lines.map((line) => toLine(app, line))
-  if (payouts.length === 0) return { json: { payouts }, human: 'Nothing is due.' }
-  const rows = payouts.map((row) => {
-    const money = (minor: number): string => formatMoney(minor, row.currency)
-    const state = row.payoutId === null ? (row.amountMinor > 0 ? 'due' : 'not due') : `paid (${row.payoutId})`
-    const { affiliateCode, amountMinor, earnedMinor, setOffMinor, heldMinor } = row
-    return [affiliateCode, money(amountMinor), money(earnedMinor), money(setOffMinor), money(heldMinor), state]
-  })
-  return { json: { payouts }, human: table(['Affiliate', 'Payout', 'Earned', 'Set off', 'Held', 'State'], rows) }
-}
-
-function toLine({ db }: App, { plan, payout }: Line) {
-  const { affiliateId, lines, ...amounts } = plan
-  return {
-    payoutId: payout?.id ?? null,
-    affiliateCode: getAffiliateById(db, affiliateId).code,
-    ...amounts,
-    referralIds: lines.map((line) => line.id),
-    reference: payout?.reference ?? null
-  }
-}
-
-function totals(plans: readonly PayoutPlan[]): string {
-  const byCurrency = Map.groupBy(plans, (plan) => plan.currency)
-  return [...byCurrency]
-    .map(([currency, group]) =>
-      formatMoney(
-        group.reduce((sum, plan) => sum + plan.amountMinor, 0),
-        currency
-      )
-    )
-    .join(' and ')
 }

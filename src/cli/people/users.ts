@@ -3,29 +3,35 @@ import type { ShopCommand, Work } from '../run.ts'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { eraseEverywhere } from '../../operations/erase-person.ts'
+import { eraseEverywhere, eraseGuestEverywhere } from '../../operations/erase-person.ts'
+import type { Erased } from '../../operations/erase-person.ts'
+import { formatMoney } from '../../platform/money.ts'
+import { emailKey } from '../../platform/text.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { activateUser, deactivateUser } from '../../shop/accounts/deactivate.ts'
-import { getUser } from '../../shop/accounts/find.ts'
+import { findUserByEmail, getUser } from '../../shop/accounts/find.ts'
 import { newAccountInput, emailInput, profileInput } from '../../shop/accounts/input.ts'
 import { listUsers, toAccountRecord, toUser } from '../../shop/accounts/view.ts'
 import { logOutEverywhere } from '../../shop/accounts/sessions.ts'
 import { assertPassword } from '../../shop/accounts/password-rules.ts'
 import type { UserRow } from '../../shop/accounts/rows.ts'
 import { setPassword } from '../../shop/accounts/set-password.ts'
-import { exportPerson } from '../../shop/customers/export-person.ts'
+import { exportGuest, exportPerson } from '../../shop/customers/export-person.ts'
 import { openAccount } from '../../shop/customers/open-account.ts'
 import { confirmEmail } from '../../shop/customers/verify-email.ts'
 import { visibleBenefits } from '../../shop/benefits/list-benefits.ts'
 import { accountSummary } from '../../shop/entitlements/entitlements.ts'
 import { rolesOf } from '../../shop/entitlements/roles.ts'
 import { countGuestOrders } from '../../shop/orders/find.ts'
+import { openBalanceOf } from '../../shop/referrals/ledger.ts'
+import type { Balance } from '../../shop/referrals/shapes.ts'
 import { entitlementLines } from './benefits.ts'
+import { countOf } from '../terminal/arguments.ts'
 import type { Answer } from '../terminal/output.ts'
 import { table, timeText } from '../terminal/table.ts'
 import { whileShowing } from '../terminal/output.ts'
 import { addCommand, confirmOrRefuse, readPassword, runs } from '../run.ts'
-import { addressParts } from '../../shop/checkout/input.ts'
+import { addressParts } from '../../shop/checkout/address-rules.ts'
 import { setAddress, setEmail, setName } from '../../shop/customers/correct-account.ts'
 
 type SureOptions = { yes?: boolean }
@@ -45,9 +51,12 @@ export function define(program: ShopCommand): void {
   defineMaking(group)
   defineUserEdits(group, answer)
   defineChanges(group)
-  const about = 'erase a person permanently, also from guest orders with the email; amounts and history stay'
+  const about =
+    'erase a person permanently, with or without an account, also from guest orders with the email; amounts and history stay'
   const erasing = addCommand(group, 'erase <email-or-id>', about, 'users erase 12')
-  erasing.option('--yes', 'do not ask for confirmation')
+  erasing
+    .option('--yes', 'do not ask for confirmation')
+    .option('--despite-balance', 'with --yes: also an affiliate who is owed commissions, or who owes some')
   runs(erasing, erase)
 }
 
@@ -67,7 +76,7 @@ function defineReading(group: ShopCommand): void {
   )
   runs(showing, ({ app, now }, who: string) => answer(app, getUser(app.db, who), now))
   const about =
-    'export everything that the shop stores about a person as JSON; guest orders only if the email is verified'
+    'export everything that the shop stores about a person as JSON; guest orders of an account only if the email is verified'
   const exporting = addCommand(group, 'export <email-or-id>', about, 'users export lena@shop.example > lena.json')
   runs(exporting, printExport)
 }
@@ -175,8 +184,17 @@ function timeOrNever(at: string | null): string {
   return at === null ? 'never' : timeText(at)
 }
 
+/** Whether an email has no account, but orders that a guest placed with it. */
+function isGuest(db: Db, who: string): boolean {
+  return findUserByEmail(db, who) === undefined && countGuestOrders(db, emailKey(who)) > 0
+}
+
 function printExport(work: Work<object>, who: string): Answer {
   const { app, now, terminal } = work
+  if (isGuest(app.db, who)) {
+    const document = exportGuest(app.db, who, now)
+    return { json: document, human: JSON.stringify(document, null, 2) }
+  }
   const user = getUser(app.db, who)
   const document = whileShowing(work, `collecting the data of account ${user.id}`, () =>
     exportPerson(app.db, user, now)
@@ -191,38 +209,80 @@ function printExport(work: Work<object>, who: string): Answer {
   return { json: document, human: JSON.stringify(document, null, 2) }
 }
 
-async function erase({ app, options, now, terminal }: Work<SureOptions>, who: string): Promise<Answer> {
+async function erase(
+  { app, options, now, terminal }: Work<SureOptions & { despiteBalance?: boolean }>,
+  who: string
+): Promise<Answer> {
+  if (isGuest(app.db, who)) {
+    const found = countGuestOrders(app.db, emailKey(who))
+    await confirmOrRefuse(
+      terminal,
+      `Erase the guest ${who} with ${countOf(found, 'order')} permanently? This cannot be undone.`,
+      options
+    )
+    const report = await eraseGuestEverywhere(app, who)
+    return {
+      json: { user: null, status: 'erased', ...report },
+      human: [
+        `The guest is erased; ${countOf(found, 'order')} stay without personal data.`,
+        ...leftoverLines(report, who)
+      ]
+    }
+  }
   const user = getUser(app.db, who)
-  await confirmOrRefuse(terminal, eraseQuestion(user, countGuestOrders(app.db, user.emailKey)), options)
+  const balance = openBalanceOf(app.db, user.id)
+  if (balance !== null && options.yes && !options.despiteBalance)
+    throw new AppError('CONFLICT', `${describeBalance(balance)} To erase the account anyway, pass --despite-balance.`)
+  const question = eraseQuestion(user, countGuestOrders(app.db, user.emailKey))
+  await confirmOrRefuse(terminal, balance === null ? question : `${describeBalance(balance)} ${question}`, options)
   const { user: erased, ...report } = eraseEverywhere(app, user.id, now)
-  const { guestOrders, invoices, tracesRemoved, backups, replica } = report
+  const { guestOrders } = report
   const view = toUser(erased, rolesOf(app.db, erased), { billing: true })
   return {
-    json: { user: view, status: erased.status, guestOrders, invoices, tracesRemoved, backups, replica },
+    json: { user: view, status: erased.status, ...report },
     human: [
       `Account ${user.id} has been erased; its orders${guestOrders === 0 ? '' : ` and ${guestOrders} guest orders with its email`} stay without personal data.`,
-      ...(invoices.keptUntil === null
-        ? []
-        : [
-            `The name and address stay on ${invoices.count} invoices and credit notes until the end of ${invoices.keptUntil}, as the law requires of a shop (setting invoice.keepYears).`
-          ]),
-      ...(tracesRemoved ? [] : [traceAdvice(user.id, replica !== null)]),
-      ...(backups.length === 0 ? [] : ['These backups still contain the person. Delete them:', ...backups]),
-      ...(replica === null
-        ? []
-        : [`The replica ${replica} contains the person until its present copies are a day old.`]),
-      'Copies of backups in other places and the records at Stripe stay: delete them there. After a restore of an older backup, erase the person again.'
+      ...leftoverLines(report, String(user.id))
     ]
   }
 }
 
+/** Where the person still is, and what to do about it. */
+function leftoverLines({ invoices, tracesRemoved, backups, replica }: Omit<Erased, 'user'>, who: string): string[] {
+  return [
+    ...(invoices.keptUntil === null
+      ? []
+      : [
+          `The name and address stay on ${invoices.count} invoices and credit notes until the end of ${invoices.keptUntil}, as the law requires of a shop (setting invoice.keepYears).`
+        ]),
+    ...(tracesRemoved ? [] : [traceAdvice(who, replica !== null)]),
+    ...(backups.length === 0 ? [] : ['These backups still contain the person. Delete them:', ...backups]),
+    ...(replica === null ? [] : [`The replica ${replica} contains the person until its present copies are a day old.`]),
+    'Copies of backups in other places, the records at Stripe and the emails about new orders in your own mailbox (shop.notifyEmail) stay: delete them there. After a restore of an older backup, erase the person again.'
+  ]
+}
+
 /** Litestream keeps the write-ahead log from being emptied while it runs, and has a copy of it beside the database. */
-function traceAdvice(userId: number, isReplicated: boolean): string {
-  const again = `"shopstead users erase ${userId}"`
+function traceAdvice(who: string, isReplicated: boolean): string {
+  const again = `"shopstead users erase ${who}"`
   const how = isReplicated
     ? `Stop the replication ("systemctl stop shopstead-replica"), run ${again}, and start the replication again.`
     : `Run ${again} again.`
   return `Unused parts of the database file or its log may still contain the person, because another process was using the log. ${how}`
+}
+
+function describeBalance({ currency, pendingMinor, unpaidMinor }: Balance): string {
+  const money = (minor: number): string => formatMoney(minor, currency)
+  const owed = [
+    ...(unpaidMinor > 0
+      ? [`The shop owes this affiliate ${money(unpaidMinor)}, which cannot be paid afterwards.`]
+      : []),
+    ...(unpaidMinor < 0
+      ? [`This affiliate owes the shop ${money(-unpaidMinor)}, which counts again if their email becomes an affiliate.`]
+      : []),
+    ...(pendingMinor > 0 ? [`Commissions of ${money(pendingMinor)} are pending.`] : [])
+  ]
+  return owed.join(' ')
 }
 
 function eraseQuestion({ email, emailVerifiedAt }: UserRow, guestOrders: number): string {

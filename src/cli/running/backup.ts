@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import type { ShopCommand, FileWork, Work } from '../run.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
+import { formatMoney } from '../../platform/money.ts'
+import type { Restored } from '../../operations/backup/restore.ts'
 import type { BackupInfo } from '../../operations/backup/inspect.ts'
 import type { Answer } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
@@ -89,11 +91,25 @@ async function putBack(work: FileWork<{ yes?: boolean }>, file: string): Promise
     human: [
       `The shop has been restored to ${toIso(done.createdAt)}.`,
       ...(done.kept === null ? [] : [`The previous database: ${done.kept}`]),
+      ...lostNotes(done),
       ...(done.secretRestored ? [] : ['The backup contains no secret key: set SHOPSTEAD_SECRET to its earlier value.']),
       'Files in downloads/ and media/ are not part of a backup: copy them too. "shopstead offers images retry" fetches missing pictures.',
       'If this version of Shopstead is newer than the backup, run "shopstead migrate". Then start the server.'
     ]
   }
+}
+
+/** What the operator must know about payouts that a restore lost. */
+export function lostNotes({ lostPayouts }: Pick<Restored, 'lostPayouts'>): string[] {
+  if (lostPayouts === null)
+    return [
+      'The replaced database could not be read: compare the payouts to affiliates with your bank before the next one.'
+    ]
+  if (lostPayouts.length === 0) return []
+  const named = lostPayouts.map(({ code, amountMinor, currency }) => `${formatMoney(amountMinor, currency)} to ${code}`)
+  return [
+    `Payouts to affiliates that only the replaced database knew: ${named.join(', ')}. "payouts pay" waits until "shopstead payouts adopt" has recorded them.`
+  ]
 }
 
 function warningOf(additions: readonly string[]): string[] {

@@ -1,3 +1,4 @@
+import { lostNotes } from './backup.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { databaseFile } from '../../app.ts'
@@ -67,12 +68,13 @@ function readFile(file: string): string {
 type Done = Restored & { invoicePrefix: string }
 
 /** What was restored, and what the operator does next. @param start the step that starts the server */
-function humanLines({ createdAt, kept, invoicePrefix }: Done, start: string): string[] {
+function humanLines({ createdAt, kept, invoicePrefix, lostPayouts }: Done, start: string): string[] {
   return [
     `The shop has been restored. The newest change at the replica is from ${toIso(createdAt)}.`,
     ...(kept === null ? [] : [`The previous database: ${kept}`]),
+    ...lostNotes({ lostPayouts }),
     'Do this next:',
-    '1. Copy downloads/, media/ and mail-templates/ to the data folder: a replica does not contain them. "shopstead offers images retry" fetches missing pictures.',
+    '1. Copy downloads/, media/, mail-templates/ and texts/ to the data folder: a replica does not contain them. "shopstead offers images retry" fetches missing pictures.',
     '2. Make sure that the lost machine does not start again.',
     `3. New invoices begin with ${invoicePrefix}, because the lost machine may have used the next numbers of the old series. To choose another prefix, set invoice.prefix to one that was never used.`,
     `4. ${start}`,

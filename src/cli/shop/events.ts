@@ -5,7 +5,7 @@ import { formatMoney } from '../../platform/money.ts'
 import { eventTypes, isEventType } from '../../shop/events/event-types.ts'
 import { listEvents } from '../../shop/events/list-events.ts'
 import type { EventRow } from '../../shop/events/list-events.ts'
-import { shopDay } from '../../shop/invoices/day.ts'
+import { shopDay } from '../../shop/settings/shop-days.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import { parseLimit, parseId } from '../terminal/arguments.ts'
 import { JsonList } from '../terminal/output.ts'
@@ -59,16 +59,16 @@ function listSome({ app, options, now }: Work<ListOptions>): Answer {
   })
   return {
     json: new JsonList('events', events.map(toJson)),
-    human: table(['Id', 'At', 'Event', 'Data'], events.map(toCells), 'There are no events.')
+    human: table(['Id', 'At', 'Event', 'By', 'Data'], events.map(toCells), 'There are no events.')
   }
 }
 
-function toJson({ id, type, createdAt, payload }: EventRow): object {
-  return { id, type, timestamp: toIso(createdAt), data: payload }
+function toJson({ id, type, createdAt, payload, by }: EventRow): object {
+  return { id, type, timestamp: toIso(createdAt), by, data: payload }
 }
 
-function toCells({ id, type, createdAt, payload }: EventRow): Cell[] {
-  return [id, timeCell(createdAt), type, describe(payload)]
+function toCells({ id, type, createdAt, payload, by }: EventRow): Cell[] {
+  return [id, timeCell(createdAt), type, by ?? '', describe(payload)]
 }
 
 /** `order 12, total 32.50 EUR`: the ids, amounts and texts of an event in words. */

@@ -1,15 +1,8 @@
 import { Help } from 'commander'
 import type { ShopCommand, Work } from '../run.ts'
-import { changeSetting, resetSetting } from '../../operations/change-setting.ts'
+import { changeModule, changeSetting, resetSetting } from '../../operations/change-setting.ts'
 import { definitions } from '../../shop/settings/definitions.ts'
-import {
-  listSettings,
-  parseSettingKey,
-  setting,
-  listModules,
-  parseModuleName,
-  switchModule
-} from '../../shop/settings/settings.ts'
+import { listSettings, parseSettingKey, setting, listModules, parseModuleName } from '../../shop/settings/settings.ts'
 import type { SettingView } from '../../shop/settings/settings.ts'
 import { isTermsVersion } from '../../shop/affiliates/gate.ts'
 import type { Db } from '../../platform/db/database.ts'
@@ -48,8 +41,8 @@ export function define(program: ShopCommand): void {
   )
   runs(
     addCommand(group, 'unset <key>', 'reset a setting to its default', 'settings unset checkout.guest'),
-    ({ app }, key: string) => {
-      resetSetting(app.db, parseSettingKey(key))
+    ({ app, now }, key: string) => {
+      resetSetting(app.db, parseSettingKey(key), now)
       return answer(app.db, key)
     }
   )
@@ -94,7 +87,7 @@ export function defineModules(program: ShopCommand): void {
         `modules ${verb} affiliates`
       ),
       (work: Work<object>, name: string) => {
-        switchModule(work.app.db, parseModuleName(name), enabled, work.now)
+        changeModule(work.app.db, parseModuleName(name), enabled, work.now)
         return listed(work)
       }
     )

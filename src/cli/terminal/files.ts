@@ -1,4 +1,5 @@
-import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { codeOf } from '../../platform/typed.ts'
 
@@ -21,6 +22,28 @@ export function writeCsv(file: string, csv: string | Iterable<string>): void {
  */
 export function writeNewFile(file: string, content: string | Uint8Array): void {
   writeParts(file, [content])
+}
+
+/**
+ * Makes a new folder that only its owner can read, and fills it. A folder that cannot be filled is removed.
+ *
+ * @param fill adds to the files of the folder
+ * @throws AppError CONFLICT when the folder exists or cannot be written
+ */
+export async function writeNewFolder(
+  folder: string,
+  fill: (append: (name: string, content: string | Uint8Array) => void) => Promise<void>
+): Promise<void> {
+  attempt(folder, () => mkdirSync(folder, { mode: 0o700 }))
+  try {
+    await fill((name, content) => {
+      const file = join(folder, name)
+      attempt(file, () => appendFileSync(file, content, { mode: 0o600 }))
+    })
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
 }
 
 function* withMark(parts: Iterable<string>): Generator<string, void> {
@@ -47,6 +70,15 @@ function attempt<T>(file: string, work: () => T): T {
     const code = codeOf(error)
     const why = reasons.get(String(code)) ?? 'cannot be written'
     throw new AppError('CONFLICT', `${file} ${why}.`, {}, { cause: error })
+  }
+}
+
+/** Reads a file that the operator names. @throws AppError NOT_FOUND for one that cannot be read */
+export function readInput(file: string): Uint8Array {
+  try {
+    return readFileSync(file)
+  } catch (cause) {
+    throw new AppError('NOT_FOUND', `${file} cannot be read.`, {}, { cause })
   }
 }
 

@@ -154,3 +154,8 @@ export async function ask(
     })
   })
 }
+
+/** The operator's name for audits: the one who called sudo, or the user of the shell. */
+export function operatorName({ env }: Pick<Terminal, 'env'>): string {
+  return env['SUDO_USER'] || env['USER'] || env['LOGNAME'] || 'operator'
+}

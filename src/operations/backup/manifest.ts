@@ -134,9 +134,9 @@ export function backupFiles(folder: string): string[] {
 
 /**
  * The folders of a data folder that backups do not contain, because their files rarely change: `downloads`, the files that
- * buyers download, `mail-templates`, the operator's texts of emails, and `media`, the pictures of products. Empty and
- * missing folders are left out.
+ * buyers download, `mail-templates`, the operator's texts of emails, `texts`, those of
+ * pages, and `media`, the pictures of products. Empty and missing folders are left out.
  */
 export function notIncluded(dataDir: string): string[] {
-  return ['downloads', 'mail-templates', 'media'].filter((name) => listFolder(join(dataDir, name)).length > 0)
+  return ['downloads', 'mail-templates', 'media', 'texts'].filter((name) => listFolder(join(dataDir, name)).length > 0)
 }

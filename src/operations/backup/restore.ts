@@ -14,6 +14,8 @@ import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { deleteUnfinished, unfinishedPath, syncFolderOf, syncToDisk } from '../../platform/files.ts'
 import { failedVerification, inspectBackup } from './inspect.ts'
+import { storeLostPayouts } from './lost-payouts.ts'
+import type { Lost } from './lost-payouts.ts'
 import { dropManifest } from './manifest.ts'
 
 /** What Litestream stores beside the database. */
@@ -35,6 +37,8 @@ export type Restored = {
   kept: string | null
   /** Whether data/secret.key was restored; false when the backup's shop had its secret in the environment. */
   secretRestored: boolean
+  /** Payouts to affiliates that only the replaced database knew; null when it could not be read. */
+  lostPayouts: Lost[] | null
 }
 
 /**
@@ -55,14 +59,16 @@ export async function restoreBackup({ file, dataDir, now, testCopy, onStep }: Re
   const draft = unfinishedPath(dataDir)
   try {
     stage(file, draft, manifest.digest)
-    return withExclusiveUse(dataDir, () => {
+    return withExclusiveUse(dataDir, (previous) => {
+      const lostPayouts = previous === undefined ? [] : storeLostPayouts(previous, draft)
+      if (lostPayouts !== null && lostPayouts.length > 0) syncToDisk(draft)
       const suffix = `.before-restore-${new Date(now).toISOString().replaceAll(':', '-')}`
       if (manifest.secret !== null) putSecret(dataDir, manifest.secret, suffix)
       const kept = keepPrevious(dataDir, suffix)
       renameSync(draft, databaseIn(dataDir))
       forgetReplication(dataDir)
       syncFolderOf(databaseIn(dataDir))
-      return { file, createdAt: manifest.createdAt, kept, secretRestored: manifest.secret !== null }
+      return { file, createdAt: manifest.createdAt, kept, secretRestored: manifest.secret !== null, lostPayouts }
     })
   } finally {
     rmSync(draft, { force: true })
@@ -94,14 +100,17 @@ function databaseIn(dataDir: string): string {
  * does not leave that mode while another connection exists; the locks end with their process. limits.db also detects a
  * running server when the shop's own database is too damaged to be locked.
  */
-function withExclusiveUse<T>(dataDir: string, work: () => T): T {
+function withExclusiveUse<T>(dataDir: string, work: (previous: Database.Database | undefined) => T): T {
   const held: Database.Database[] = []
   try {
-    for (const file of [databaseIn(dataDir), join(dataDir, 'limits.db')]) {
-      const lock = lockExclusively(file)
-      if (lock !== undefined) held.push(lock)
+    const lock = (file: string): Database.Database | undefined => {
+      const sqlite = lockExclusively(file)
+      if (sqlite !== undefined) held.push(sqlite)
+      return sqlite
     }
-    return work()
+    const previous = lock(databaseIn(dataDir))
+    lock(join(dataDir, 'limits.db'))
+    return work(previous)
   } finally {
     for (const sqlite of held) sqlite.close()
   }

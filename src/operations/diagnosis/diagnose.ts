@@ -10,6 +10,7 @@ import { isFollower } from '../replica/role.ts'
 import { failed, runCheck } from './check.ts'
 import type { Check, CheckResult, CheckStatus } from './check.ts'
 import { databaseChecks } from './database-checks.ts'
+import { feedCheck } from './feed-check.ts'
 import { fileChecks, folderChecks } from './folder-checks.ts'
 import { networkChecks } from './network-checks.ts'
 import { paymentChecks } from './payment-checks.ts'
@@ -73,6 +74,7 @@ function checksFor(app: App): readonly Check[] {
     ...settingChecks,
     ...taxChecks,
     ...mailChecks,
+    feedCheck,
     ...fileChecks,
     ...serverChecks,
     ...networkChecks,

@@ -9,6 +9,7 @@ import { describeError } from '../../platform/log.ts'
 import { MailFailure } from '../../platform/mail/message.ts'
 import { verifySmtp } from '../../platform/mail/smtp-transport.ts'
 import { sessionCookieName } from '../../shop/accounts/sessions.ts'
+import { busiestAddress } from '../../shop/limits/visitors.ts'
 import { events } from '../../shop/events/schema.ts'
 import { instanceHeader, instanceOf } from '../instance.ts'
 import { isServerRunning } from '../server-lock.ts'
@@ -38,6 +39,7 @@ export const networkChecks: readonly Check[] = [
   { name: 'certificate', run: checkCertificate },
   { name: 'forwarded requests', run: checkForwarding },
   { name: 'client addresses', run: checkClientAddresses },
+  { name: 'visitors', run: checkVisitors },
   { name: 'smtp', run: checkSmtp }
 ]
 
@@ -72,6 +74,22 @@ function checkClientAddresses({ config, clock }: App): Finding {
         `A proxy at ${seen.address} does not send the addresses of its clients ${at}.`,
         `If it is yours: ${advice}`
       )
+}
+
+/** A new or quiet shop may have one customer, or only its owner. */
+const fewVisitors = 50
+const mostVisitors = 0.8
+
+/** A proxy that does not pass the addresses of its clients makes all of them one client. */
+function checkVisitors(shop: App): Finding {
+  const busiest = busiestAddress(shop)
+  if (busiest === undefined || busiest.ofAll < fewVisitors || busiest.visitors < busiest.ofAll * mostVisitors)
+    return ok('Visitors come from different addresses.')
+  const { address, visitors, ofAll } = busiest
+  return warning(
+    `${visitors} of the last ${ofAll} new visitors have the address ${address}.`,
+    'If it is a proxy or the server of your site, let it send the address of each visitor in X-Forwarded-For, and add it to SHOPSTEAD_TRUSTED_PROXIES: until then, all its visitors share one rate limit. If it is a program or one place with many customers, you do not need to do anything.'
+  )
 }
 
 function isIn(address: string, networks: readonly string[]): boolean {

@@ -3,11 +3,13 @@ import { euVatRates, isInEu } from '../../platform/vat.ts'
 import { shipToCountries } from '../../shop/checkout/shipping.ts'
 import { countDormant } from '../../shop/customers/retention.ts'
 import { hasInvoices } from '../../shop/invoices/find.ts'
+import { readOwnTexts, textFolder } from '../../shop/settings/own-texts.ts'
 import { listOverrides, overrideFolder } from '../../shop/mailer/render.ts'
+import { currentHoliday } from '../../shop/settings/holiday.ts'
 import { listModules, setting } from '../../shop/settings/settings.ts'
 import { methodsOfCountry, zoneCountries } from '../../shop/shipping/zones.ts'
 import { listTaxRates } from '../../shop/tax/rates.ts'
-import { ok, warning } from './check.ts'
+import { failed, ok, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
 
 /** Settings whose effect an operator may not expect. */
@@ -26,7 +28,9 @@ export const settingChecks: readonly Check[] = [
   },
   {
     name: 'selling',
-    run({ db }) {
+    run({ db, clock }) {
+      const holiday = currentHoliday(db, clock.now())
+      if (holiday !== null) return ok(`The shop is on holiday until the end of ${holiday.until}: buyers cannot order.`)
       if (setting(db, 'checkout.enabled')) return ok('Buyers can order.')
       return warning(
         'checkout.enabled is false: buyers cannot order.',
@@ -110,7 +114,7 @@ export const taxChecks: readonly Check[] = [
   }
 ]
 
-/** The operator's templates of emails. */
+/** The operator's texts, and templates of emails. */
 export const mailChecks: readonly Check[] = [
   {
     name: 'email templates',
@@ -124,6 +128,19 @@ export const mailChecks: readonly Check[] = [
       return warning(
         `Not used, so the shop sends its own text: ${broken.join('; ')}.`,
         `Correct it in ${overrideFolder(config.dataDir)}. "shopstead mail preview NAME" shows the result.`
+      )
+    }
+  },
+  {
+    name: 'texts',
+    run({ config }) {
+      const { texts, problems } = readOwnTexts(config.dataDir)
+      const files = Object.keys(texts).map((language) => `${language}.json`)
+      if (problems.length === 0)
+        return ok(files.length === 0 ? 'All texts are those of Shopstead.' : `${files.join(', ')} replaces texts.`)
+      return failed(
+        `Not used: ${problems.map(({ file, problem }) => `${file} ${problem}`).join('; ')}.`,
+        `Correct it in ${textFolder(config.dataDir)}. Without that, the server does not start again.`
       )
     }
   }

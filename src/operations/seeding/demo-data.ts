@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { packageRoot } from '../../platform/package-root.ts'
+import type { ShopPlace } from '../../shop/settings/shop-days.ts'
 import { readCatalogFile } from '../../shop/catalog/import/read-file.ts'
 import type { CatalogFile } from '../../shop/catalog/import/format.ts'
 import { orderStatuses } from '../../shop/orders/states.ts'
@@ -70,11 +71,11 @@ export type DemoData = {
   settings: z.output<typeof settings>
 }
 
-/** The demo shop's data from the package's seeds/demo, with prices read in `currency`. */
-export function readDemoData(currency: string): DemoData {
+/** The demo shop's data from the package's seeds/demo, with prices and days read in the shop's currency and time zone. */
+export function readDemoData(place: ShopPlace): DemoData {
   return {
     catalog: {
-      ...readCatalogFile(readFileSync(demoPath('catalog.json')), { currency }).file,
+      ...readCatalogFile(readFileSync(demoPath('catalog.json')), place).file,
       folder: demoPath('.')
     },
     people: z.array(person).parse(readJson('people.json')),

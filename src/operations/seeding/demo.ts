@@ -10,6 +10,7 @@ import { users } from '../../shop/accounts/schema.ts'
 import { products } from '../../shop/catalog/schema.ts'
 import { orders } from '../../shop/orders/schema.ts'
 import { setting, setSetting } from '../../shop/settings/settings.ts'
+import { shopPlace } from '../../shop/settings/shop-days.ts'
 import { addClicks, affiliateTimeline, updateAffiliates, splitAffiliates } from './affiliates.ts'
 import { applyCatalog } from '../catalog.ts'
 import { demoPath, readDemoData } from './demo-data.ts'
@@ -39,7 +40,7 @@ export function countOrders(db: Db): number {
  */
 export async function seedDemo(app: App, now: number): Promise<CountsByKind> {
   refuseInProduction(app)
-  const data = readDemoData(setting(app.db, 'shop.currency'))
+  const data = readDemoData(shopPlace(app.db))
   const newPeople = await findNewPeople(app, data.people)
   cpSync(demoPath('downloads'), join(app.config.dataDir, 'downloads'), { recursive: true, force: false })
   return write(app.db, (tx) => seedRecords(app, tx, data, newPeople, now))

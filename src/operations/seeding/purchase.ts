@@ -88,7 +88,13 @@ function placeOrder(tx: Tx, purchase: Purchase, until: number, now: number): Ord
     attribution
   }
   const holdMinutes = Math.ceil((until - now) / minuteMs) + unpaidHoldMinutes
-  const channel = { strategy: 'redirect_to_store', returnUrl: null, cancelUrl: null, holdMinutes } as const
+  const channel = {
+    strategy: 'redirect_to_store',
+    language: null,
+    returnUrl: null,
+    cancelUrl: null,
+    holdMinutes
+  } as const
   return insertOrder(tx, { ...draft, ...channel, lines: cart.lines, coupons: cart.coupons }, now)
 }
 

@@ -81,8 +81,9 @@ const sources: Readonly<Record<StarterName, readonly Source[]>> = {
   plain: [
     { from: 'seeds/starters/plain', files: '**/*', to: '' },
     { from: 'src/pages/storefront', files: '**/*.ts', to: 'storefront' },
+    { from: 'src/platform/texts', files: '**/*.ts', to: 'texts' },
     { from: 'src/pages/assets', files: '!(invoice).*', to: 'assets' },
-    { from: 'src/pages/templates', files: '!(checkout|invoice|order-status).eta', to: 'templates' }
+    { from: 'src/pages/templates', files: '!(checkout|desk*|invoice|order-status).eta', to: 'templates' }
   ],
   next: [{ from: 'seeds/starters/next', files: '**/*', to: '' }]
 }
@@ -115,7 +116,10 @@ function filesOf({ from, files, to }: Source): [path: string, content: Buffer][]
     })
 }
 
-/** The storefront imports the client by its place in this repository, and a site by the name of its package. */
+/**
+ * The storefront imports the client by its place in this repository, and a site by the name of its package. The texts are
+ * beside the storefront in a site.
+ */
 function forSite(path: string, content: Buffer): Buffer {
   if (!/^(storefront|assets)\/.*\.(ts|js)$/.test(path)) return content
   // Browsers do not know the names of packages. The site's server has the client in this folder.
@@ -123,6 +127,7 @@ function forSite(path: string, content: Buffer): Buffer {
   const text = content
     .toString('utf8')
     .replaceAll(/(?<=\bfrom ')\.\.\/(?:\.\.\/)+client\/[\w-]+\.ts(?=')/g, client)
+    .replaceAll("from '../../platform/texts/", "from '../texts/")
     .replaceAll(/(?<=\bimport\(')\.\.\/(?:\.\.\/)+client\/[\w-]+\.ts(?='\))/g, '@shopstead/client')
   return Buffer.from(text)
 }

@@ -182,7 +182,7 @@ describe('the demo shop', () => {
 
   it('gives each order the state and the time of its data', async () => {
     const app = await demoShop()
-    const wanted = readDemoData('EUR').orders
+    const wanted = readDemoData({ currency: 'EUR', timeZone: 'UTC' }).orders
     expect(wanted.length).toBeGreaterThanOrEqual(40)
     expect(column(app, 'SELECT status FROM orders ORDER BY id')).toEqual(wanted.map(({ state }) => state))
     expect(column<number>(app, 'SELECT created_at FROM orders ORDER BY id')).toEqual(
@@ -213,7 +213,7 @@ describe('the demo shop', () => {
 
   it('includes the files of its download products', async () => {
     const app = await demoShop()
-    const granted = readDemoData('EUR').catalog.products.flatMap(({ grants = [] }) =>
+    const granted = readDemoData({ currency: 'EUR', timeZone: 'UTC' }).catalog.products.flatMap(({ grants = [] }) =>
       grants.flatMap((grant) => (grant.kind === 'download' ? [grant.file] : []))
     )
     expect(granted.length).toBeGreaterThan(0)

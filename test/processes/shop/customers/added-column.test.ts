@@ -33,7 +33,10 @@ it('a text column that is added to orders with a mark is exported and erased wit
   expect(exported.json).toMatchObject({
     orders: expect.arrayContaining([expect.objectContaining({ giftMessage: 'For Ida, with love' })])
   })
-  expect(await run('users', 'erase', String(user), '--yes')).toMatchObject({ code: 0, json: { tracesRemoved: true } })
+  expect(await run('users', 'erase', String(user), '--yes', '--despite-balance')).toMatchObject({
+    code: 0,
+    json: { tracesRemoved: true }
+  })
   expect(db.sqlite.prepare('SELECT count(gift_message) FROM orders').pluck().get()).toBe(0)
   const condition = db.sqlite.prepare(`SELECT sql FROM sqlite_schema WHERE name = 'orders_unpaid_guests'`).pluck()
   expect(condition.get()).toContain('gift_message IS NOT NULL')
