@@ -10,6 +10,7 @@ import { deriveKeys, loadSecret } from './platform/crypto/secrets.ts'
 import type { Keys } from './platform/crypto/secrets.ts'
 import { openDatabase } from './platform/db/database.ts'
 import type { Db } from './platform/db/database.ts'
+import { setHashKey } from './platform/db/keyed-hash.ts'
 import { assertOwnMigrations, migrationStatus } from './platform/db/migrate.ts'
 import { isDamage } from './platform/db/storage-errors.ts'
 import { openRateLimiter } from './platform/limits.ts'
@@ -66,6 +67,7 @@ export function createApp(config: Config, options: { database: Expectation }, ov
   const clock = overrides.clock ?? systemClock
   const log = overrides.log ?? createLogger({ env: config.env, level: config.log })
   const keys = deriveKeys(config.secret ?? loadSecret(config.dataDir))
+  setHashKey(db, keys.erased)
   let publicUrl = config.publicUrl
   const publicUrlOf = (): string => publicUrl ?? `${config.https ? 'https' : 'http'}://localhost:${config.port}`
   let receive: WebhookReceiver | undefined

@@ -15,8 +15,11 @@ import { notFound } from './platform/http/answers.ts'
 import { parseTrustedProxies, watchForwarding } from './platform/http/client-address.ts'
 import { listenHttp } from './platform/http/listen.ts'
 import type { HttpListener, HttpOptions } from './platform/http/listen.ts'
-import { serveDownloads } from './pages/files.ts'
+import { passkeyAccess } from './pages/desk/access.ts'
+import { serveDesk } from './pages/desk/desk.ts'
+import { serveDownloads, serveFeeds } from './pages/files.ts'
 import { servePages } from './pages/pages.ts'
+import { requireOwnTexts } from './shop/settings/own-texts.ts'
 import { createWebApp, serveProbe, transportSecurity } from './web-app.ts'
 
 /** How long running requests may take after the server was told to stop. */
@@ -36,19 +39,22 @@ export type RunningServer = {
  * Serves the API, the proxy, the hosted pages and the sandbox's pages of an App, and runs its jobs.
  *
  * @param listen opens the port; the test kit keeps one port for several servers
- * @throws AppError CONFLICT while another server runs on the data folder; CONFIG_INVALID when the host does not resolve
- *   or a port is not available
+ * @throws AppError CONFLICT while another server runs on the data folder; CONFIG_INVALID when the host does not resolve,
+ *   a port is not available, or a text of the operator cannot be used
  */
 export async function startServer(
   app: App,
   listen: (options: HttpOptions) => Promise<HttpListener> = listenHttp
 ): Promise<RunningServer> {
+  requireOwnTexts(app.config.dataDir)
   const lock = lockServer(app.config.dataDir)
   disableBusyTimeout(app.db.sqlite)
   let stopping = false
   const h3 = createWebApp(app)
   servePages(h3, app)
   serveDownloads(h3, app)
+  serveFeeds(h3, app)
+  serveDesk(h3, app, passkeyAccess(app))
   const instance = { [instanceHeader]: instanceOf(app) }
   serveProbe(h3, '/livez', () => new Response('ok\n', { headers: instance }))
   serveProbe(h3, '/readyz', () => readiness(app, stopping))

@@ -27,7 +27,7 @@ export function createWebApp(app: App, dataDir: string = app.config.dataDir): H3
 }
 
 /** A 404 is a page for a browser; every other error outside the API and the pages is a JSON envelope. */
-function refusals(app: App): (error: unknown, event: H3Event) => Response {
+export function refusals(app: App): (error: unknown, event: H3Event) => Response {
   const page = createNotFoundPage(app)
   const programs = [`${app.config.apiPrefix}/`, `${mountedAt}/`]
   return (error, { req, context }) => {

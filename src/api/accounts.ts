@@ -48,7 +48,7 @@ import { deleteAccount } from '../shop/customers/delete-account.ts'
 import { resetPassword } from '../shop/customers/reset-password.ts'
 import { verifyEmail } from '../shop/customers/verify-email.ts'
 import { listDownloads } from '../shop/benefits/download-links.ts'
-import { addressParts } from '../shop/checkout/input.ts'
+import { addressParts } from '../shop/checkout/address-rules.ts'
 import { changeOwnAddress } from '../shop/customers/own-address.ts'
 
 export const accountRoutes = [
@@ -88,6 +88,7 @@ export const accountRoutes = [
         about: 'The email must be verified first.'
       }
     ],
+    sends: { 'Set-Cookie': 'The session, and the mark of a browser of this account.' },
     refuses: [
       'AUTH_REGISTRATION_FAILED',
       'PASSWORD_POLICY_VIOLATION',
@@ -120,6 +121,7 @@ export const accountRoutes = [
     path: '/auth/login',
     summary: 'Start a session',
     answers: [{ data: startedData }],
+    sends: { 'Set-Cookie': 'The session, and the mark of a browser of this account.' },
     refuses: [
       'AUTH_INVALID_CREDENTIALS',
       'AUTH_EMAIL_NOT_VERIFIED',
@@ -143,6 +145,7 @@ export const accountRoutes = [
     path: '/auth/logout',
     summary: 'End the session',
     answers: [{ data: done('loggedOut') }],
+    sends: { 'Set-Cookie': 'Removes the session.' },
     refuses: [],
     ...forEveryone,
     session: 'optional',
@@ -234,6 +237,7 @@ export const accountCareRoutes = [
     path: '/auth/reset-password',
     summary: 'Set a new password with the token from the email; every session ends',
     answers: [{ data: done('reset') }],
+    sends: { 'Set-Cookie': 'Removes the session, and marks a browser of this account.' },
     refuses: ['TOKEN_INVALID', 'PASSWORD_POLICY_VIOLATION', 'AUTH_RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
     ...forEveryone,
     session: 'optional',
@@ -251,6 +255,7 @@ export const accountCareRoutes = [
     path: '/auth/change-password',
     summary: 'Change the password; other sessions end, and this one gets a new cookie',
     answers: [{ data: done('changed') }],
+    sends: { 'Set-Cookie': 'The new session, and the mark of a browser of this account.' },
     refuses: ['AUTH_INVALID_CREDENTIALS', 'PASSWORD_POLICY_VIOLATION', 'AUTH_RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
     ...forUsers,
     body: changePasswordInput,
@@ -297,6 +302,7 @@ export const accountCareRoutes = [
     summary:
       'Undo a change of the email with the token that the old address has got, and set a new password; every session ends',
     answers: [{ data: done('undone') }],
+    sends: { 'Set-Cookie': 'The mark of a browser of this account.' },
     refuses: ['TOKEN_INVALID', 'PASSWORD_POLICY_VIOLATION', 'AUTH_RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
     ...forEveryone,
     session: 'none',
@@ -311,6 +317,7 @@ export const accountCareRoutes = [
     path: '/me/delete',
     summary: 'Erase the account for good; orders stay without personal data, and every session ends',
     answers: [{ data: done('deleted') }],
+    sends: { 'Set-Cookie': 'Removes the session.' },
     refuses: [
       'AUTH_INVALID_CREDENTIALS',
       'AUTH_EMAIL_NOT_VERIFIED',

@@ -6,11 +6,12 @@ import { applyBody, clickBody, termsBody } from '../shop/affiliates/input.ts'
 import { acceptTerms } from '../shop/affiliates/gate.ts'
 import { toAffiliate } from '../shop/affiliates/view.ts'
 import { getAffiliateStats } from '../shop/referrals/stats.ts'
-import { done } from './answers/account.ts'
-import { affiliateData, ownAffiliateData, referralsData } from './answers/affiliates.ts'
+import { affiliateData, clickData, ownAffiliateData, payoutsData, referralsData } from './answers/affiliates.ts'
+import { listOwnPayouts } from '../shop/payouts/find.ts'
 import { affiliateStatsData } from '../shop/referrals/shapes.ts'
 import { forEveryone, forUsers, route } from './route.ts'
 import type { Route } from './route.ts'
+import { trackingCookies } from './tracking-cookies.ts'
 
 const refusesInactive = [
   'AFFILIATE_NOT_FOUND',
@@ -34,6 +35,20 @@ export const affiliateRoutes: Route[] = [
     scope: 'own',
     unforeseen: 'UPSTREAM_UNAVAILABLE',
     handler: ({ shop, identity }, { query }) => ({ data: listReferrals(shop, identity.user.id, query), meta: null })
+  }),
+  route({
+    method: 'GET',
+    path: '/affiliates/payouts',
+    summary: 'The payouts to the current affiliate, newest first, with what each paid for each referral',
+    answers: [{ data: payoutsData }],
+    refuses: ['AFFILIATE_NOT_FOUND'],
+    session: 'required',
+    nonce: 'never',
+    proxy: { nonce: true, query: ['limit', 'cursor'] },
+    invalid: 422,
+    query: referralsQuery,
+    scope: 'own',
+    handler: ({ shop, identity }, { query }) => ({ data: listOwnPayouts(shop, identity.user.id, query) })
   }),
   route({
     method: 'GET',
@@ -63,15 +78,18 @@ export const affiliateRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/affiliates/clicks',
-    summary: "Count a click on an affiliate's link; the response is the same for every ref",
-    answers: [{ data: done('accepted') }],
+    summary: "Count a click on an affiliate's link, and say for how long a checkout may send it",
+    answers: [{ data: clickData }],
+    sends: { 'Set-Cookie': 'The affiliate of the link, for the next checkout.' },
     refuses: [],
     ...forEveryone,
     session: 'optional',
     body: clickBody,
-    handler: async ({ shop, identity, addressKey, now }, { body: { ref } }) => {
-      await countClick(shop, { ref, userId: identity?.user.id ?? null, addressKey }, now)
-      return { data: { accepted: true } }
+    handler: async ({ shop, identity, addressKey, now }, { body }) => {
+      const { ref, campaign = '' } = body
+      const counted = await countClick(shop, { ref, userId: identity?.user.id ?? null, addressKey }, now)
+      const cookies = counted === null ? [] : trackingCookies(shop, { ref: counted.code, campaign }, null)
+      return { data: { accepted: true as const, trackingDays: counted?.days ?? null }, cookies }
     }
   }),
   route({

@@ -6,7 +6,7 @@ import {
   cancelByBuyer,
   getBuyerOrder,
   readBuyerOrder,
-  endGuestSubscription
+  sendSubscriptionLink
 } from '../shop/checkout/buyer-order.ts'
 import { pathId } from '../platform/public-fields.ts'
 import { ordersData, ownOrderData, buyerOrderData } from '../shop/checkout/shapes.ts'
@@ -51,6 +51,7 @@ export const buyerOrderRoutes = [
     path: '/store/orders/{orderToken}',
     summary: "A buyer's own order, by the token from its checkout",
     answers: [{ data: buyerOrderData }],
+    sends: { 'Referrer-Policy': 'no-referrer, because the address contains the token of the order.' },
     refuses: ['NOT_FOUND'],
     session: 'none',
     nonce: 'never',
@@ -64,6 +65,7 @@ export const buyerOrderRoutes = [
     path: '/store/orders/{orderToken}/cancel',
     summary: 'Cancel an unpaid order: closes its payment page and releases its items; a second call changes nothing',
     answers: [{ data: buyerOrderData }],
+    sends: { 'Referrer-Policy': 'no-referrer, because the address contains the token of the order.' },
     refuses: ['NOT_FOUND', 'CONFLICT', 'RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
     session: 'none',
     nonce: 'never',
@@ -78,16 +80,17 @@ export const buyerOrderRoutes = [
   route({
     method: 'POST',
     path: '/store/orders/{orderToken}/end-subscription',
-    summary: "End the subscription of a guest's order with the period that is paid; a second call changes nothing",
+    summary: "Email the buyer of a guest's order the link that ends its subscription with the period that is paid",
     answers: [{ data: buyerOrderData }],
-    refuses: ['NOT_FOUND', 'CONFLICT', 'RATE_LIMITED', 'DEPENDENCY_UNAVAILABLE'],
+    sends: { 'Referrer-Policy': 'no-referrer, because the address contains the token of the order.' },
+    refuses: ['NOT_FOUND', 'CONFLICT', 'RATE_LIMITED'],
     session: 'none',
     nonce: 'never',
-    proxy: { nonce: true, query: [], timeoutMs: 30_000 },
+    proxy: { nonce: true, query: [] },
     invalid: 422,
     params,
     handler: async (call, { params: { orderToken } }) => {
-      await endGuestSubscription(call.shop, orderToken, call)
+      await sendSubscriptionLink(call.shop, orderToken, call)
       return byToken(getBuyerOrder(call.shop, orderToken, call.now))
     }
   })

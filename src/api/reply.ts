@@ -4,6 +4,11 @@ import { storageUnavailable } from '../platform/db/storage-errors.ts'
 import { failure, metaOf, success, jsonResponse, notModified, matchesEtag } from '../platform/http/answers.ts'
 import type { RequestIds, HeaderList } from '../platform/http/answers.ts'
 import { describeError, clientLog } from '../platform/log.ts'
+import { baseOf } from '../platform/texts/languages.ts'
+import type { TextKey } from '../platform/texts/languages.ts'
+import { browserLanguage, wordsOf } from '../shop/settings/language.ts'
+import { isPublicCode } from './answers/error-codes.ts'
+import type { PublicCode } from './answers/error-codes.ts'
 import type { Reply, Route, Call } from './route.ts'
 import { z } from 'zod'
 import { codePoints } from '../platform/text.ts'
@@ -34,11 +39,24 @@ export function toFailure(
   app: App,
   route: Route | undefined,
   error: unknown,
-  { ids, now }: { ids: RequestIds; now: number }
+  { ids, now, request }: { ids: RequestIds; now: number; request: Request }
 ): Response {
   const known = error instanceof AppError ? error : (unavailableFor(route, error) ?? unforeseen(route))
   logFailure(app, route, known, error, ids)
-  return failure(withStatusOf(route, known), ids, now, { noStore: true })
+  const language = browserLanguage(app.db, request.headers.get('accept-language'))
+  return failure(inWordsOf(app, withStatusOf(route, known), language), ids, now, { noStore: true })
+}
+
+/** An error with the message of its code in another language than English, whose messages say more. */
+function inWordsOf(app: App, error: AppError, language: string | null): AppError {
+  if (language === null || baseOf(language) === 'en' || !isPublicCode(error.code)) return error
+  const message = wordsOf({ ...app, language }).t(messageKey(error.code))
+  return new AppError(error.code, message, error.details, { status: error.status, headers: error.headers })
+}
+
+/** Does not compile for a code without a text. */
+function messageKey(code: PublicCode): TextKey {
+  return `api.${code}`
 }
 
 /**

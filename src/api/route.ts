@@ -3,6 +3,7 @@ import type { RequestIds } from '../platform/http/answers.ts'
 import type { SessionRow, UserRow } from '../shop/accounts/rows.ts'
 import type { Claim } from '../shop/checkout/idempotency.ts'
 import type { ShopContext } from '../shop/context.ts'
+import type { Holder } from '../shop/orders/holds.ts'
 import type { PublicCode } from './answers/error-codes.ts'
 
 /** The limit of a request's body, unless the route sets another one. */
@@ -29,6 +30,8 @@ export type Call = {
   readonly cookies: string | null
   /** The X-Nonce header, whether or not the route requires one. */
   readonly nonce: string | null
+  /** Who checks out, with the cookies that a new guest gets. */
+  readonly holder?: Holder & { cookies: string[] }
   /** Writes the Idempotency-Key of this request and holds it until the response. */
   readonly takeKey?: () => Promise<Claim>
   /** The unsettled order of an earlier request with the key. */
@@ -100,12 +103,16 @@ export type Route<
   /** For webhooks, which always come from another site. */
   readonly crossSite?: 'allowed'
   readonly cache?: 'public'
+  /** Headers that only some of its responses have, with their meaning. */
+  readonly sends?: Readonly<Record<string, string>>
   /** Status of its VALIDATION_FAILED (docs/contract.md 2.5). */
   readonly invalid: 400 | 422
-  /** `raw` passes the bytes on without parsing (webhooks). */
+  /** The limit of the body; {@link defaultBodyLimitBytes} by default. */
   readonly bodyLimitBytes?: number
   readonly query?: Query
   readonly body?: Body
+  /** What the API description says of a body that the handler reads as bytes. */
+  readonly rawBody?: z.ZodObject
   /** Refuses query parameters that look like a choice of another person's data. Other unknown ones are ignored. */
   readonly scope?: 'own'
   /** The parameters whose first value counts when they are sent twice. By default that is refused. */

@@ -1,6 +1,6 @@
 import { accountCareRoutes, accountRoutes, downloadRoutes, emailChangeRoutes, ownAddressRoutes } from './accounts.ts'
 import { affiliateRoutes } from './affiliates.ts'
-import { checkoutRoutes, quoteRoutes, paymentConfigRoutes } from './checkout.ts'
+import { checkoutRoutes, emailProofRoutes, quoteRoutes, paymentConfigRoutes } from './checkout.ts'
 import { healthRoutes, webhookRoutes } from './service.ts'
 import { buyerOrderRoutes, orderRoutes } from './orders.ts'
 import { offerRoutes, productRoutes } from './products.ts'
@@ -18,6 +18,7 @@ export const routes: readonly Route[] = [
   ...offerRoutes,
   ...productRoutes,
   ...quoteRoutes,
+  ...emailProofRoutes,
   ...paymentConfigRoutes,
   ...checkoutRoutes,
   ...buyerOrderRoutes,

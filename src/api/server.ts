@@ -27,6 +27,7 @@ import type { RequestIds } from '../platform/http/answers.ts'
 import { checkNonce } from '../shop/accounts/nonce.ts'
 import { findSession, sessionToken } from '../shop/accounts/sessions.ts'
 import type { ShopContext } from '../shop/context.ts'
+import { browserLanguage, inLanguage } from '../shop/settings/language.ts'
 
 /** Registers the table of routes under api_root. */
 export function serveApi(h3: H3, app: App): void {
@@ -126,7 +127,7 @@ export type Arrival = {
 export function identify(route: Route, { app, trusted, request, ids, params, now }: Arrival): Call {
   const address = clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted)
   return {
-    shop: app,
+    shop: inLanguage(app, browserLanguage(app.db, request.headers.get('accept-language'))),
     request,
     ids,
     params,

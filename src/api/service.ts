@@ -4,6 +4,7 @@ import { buildFlavor, buildId, packageVersion } from '../platform/package-root.t
 import type { ShopContext } from '../shop/context.ts'
 import { isModuleOn } from '../shop/settings/settings.ts'
 import { byName, healthModules } from '../shop/settings/modules.ts'
+import { z } from 'zod'
 import { healthData, webhookData } from './answers/service.ts'
 import { route } from './route.ts'
 import { assertDeliverable, receiveWebhook } from '../shop/payments/webhook.ts'
@@ -53,11 +54,29 @@ function dependencies(db: Db) {
   }
 }
 
+/** The fields that an event of Stripe always has. The body is read as bytes, because the signature is of the bytes. */
+const stripeEvent = z
+  .looseObject({
+    id: z.string().meta({ example: 'evt_1QpT3xLkdIwHu7ix' }),
+    object: z.enum(['event', 'v2.core.event']).meta({ description: 'v2.core.event for a thin event.' }),
+    type: z
+      .string()
+      .meta({ description: 'Events of an unknown type are stored.', example: 'checkout.session.completed' })
+  })
+  .meta({ description: 'An event of Stripe, with its data or thin.' })
+
 export const webhookRoutes = [
   route({
     method: 'POST',
     path: '/webhooks/stripe',
     summary: "Receive Stripe's webhooks",
+    headers: z.object({
+      'Stripe-Signature': z.string().meta({
+        description: "Stripe's signature of the body (docs.stripe.com/webhooks#verify-events).",
+        example: 't=1773480413,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd'
+      })
+    }),
+    rawBody: stripeEvent,
     answers: [{ data: webhookData }],
     refuses: ['WEBHOOK_SIGNATURE_INVALID', 'CHECKOUT_GATEWAY_NOT_CONFIGURED', 'DEPENDENCY_UNAVAILABLE'],
     session: 'none',

@@ -17,7 +17,7 @@ import { homeLinks, isOpen, shopPage, siteOf } from './shop-site.ts'
 import { formView, message, sheet } from './storefront/form-view.ts'
 import type { Blank, Field, Outcome } from './storefront/form-view.ts'
 import type { ShownPage, Site } from './storefront/site.ts'
-import type { TextKey } from './storefront/texts/languages.ts'
+import type { TextKey } from '../platform/texts/languages.ts'
 
 // A link only shows a page, and the form on it uses the token: mail scanners open every link that they find, but send no
 // forms (RFC 9110 9.2.1).

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 
 /** What templates name. The files import or refer to all others. */
-export type AssetName = 'style' | 'invoiceStyle' | 'icon' | 'offers' | 'product' | 'shell' | 'copy-link'
+export type AssetName = 'style' | 'invoiceStyle' | 'icon' | 'offers' | 'product' | 'shell' | 'copy-link' | 'passkey'
 
 const types: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
@@ -63,7 +63,8 @@ function readAssets(): Assets {
     offers: addressOf('offers.js'),
     product: addressOf('product.js'),
     shell: addressOf('shell.js'),
-    'copy-link': addressOf('copy-link.js')
+    'copy-link': addressOf('copy-link.js'),
+    passkey: addressOf('passkey.js')
   }
   return {
     urls,

@@ -10,9 +10,15 @@ import type { PageCall } from './page.ts'
  * with a redirect, so that Back, Forward and a reload never send it again, and this keeps the input. It is a cookie and
  * not a row, because others who have the link of the order must not see it.
  */
-export type Draft = { values: Readonly<Record<string, string>>; errors: FieldErrors; message: string | null }
+export type Draft = {
+  values: Readonly<Record<string, string>>
+  errors: FieldErrors
+  message: string | null
+  /** The email that this browser gave to the order, as its buyer. */
+  gaveEmail: string | null
+}
 
-export const emptyDraft: Draft = { values: {}, errors: {}, message: null }
+export const emptyDraft: Draft = { values: {}, errors: {}, message: null, gaveEmail: null }
 
 type Call = Pick<PageCall, 'app' | 'request'>
 type Order = Pick<OrderRow, 'publicToken'>
@@ -27,7 +33,8 @@ export const fieldErrors = z.record(z.string(), z.array(z.string()))
 const shape = z.object({
   values: z.record(z.string(), z.string()),
   errors: fieldErrors,
-  message: z.string().nullable()
+  message: z.string().nullable(),
+  gaveEmail: z.string().nullable()
 })
 
 /** The draft of this browser for an order; empty if it has none. */

@@ -1,8 +1,16 @@
+import { createReadStream } from 'node:fs'
+import { pipeline, Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import type { H3 } from 'h3'
 import { matchesEtag, notFound } from '../platform/http/answers.ts'
 import { fileResponse } from '../platform/http/file-response.ts'
 import { rawPath, rawTarget } from '../platform/http/client-address.ts'
 import { serveAt } from '../platform/http/routing.ts'
+import { accepts } from '../platform/http/compression.ts'
+import { feedFormats } from '../shop/feeds/formats.ts'
+import type { FeedName } from '../shop/feeds/formats.ts'
+import { keptFeed } from '../shop/feeds/kept-feed.ts'
+import { keysOf } from '../platform/typed.ts'
 import { findMediaFile } from '../shop/catalog/images/media-files.ts'
 import { findDownloadFile } from '../shop/benefits/download-file.ts'
 import { openDownload } from '../shop/benefits/download-links.ts'
@@ -53,6 +61,39 @@ async function sendDownload(shop: ShopContext, request: Request, token: string):
     'x-content-type-options': 'nosniff'
   }
   return fileResponse(request, { path: found.path, sizeBytes: found.sizeBytes, etag }, headers)
+}
+
+/** Serves the products for market places: `/feeds/google.xml`, and the same as text with tabs, `/feeds/products.tsv`. */
+export function serveFeeds(h3: H3, shop: ShopContext): void {
+  for (const name of keysOf(feedFormats)) {
+    const path = `/feeds/${name}`
+    serveAt(h3, path, { GET: ({ req }) => sendFeed(shop, req, name) }, { meta: { record: { kind: 'page', path } } })
+  }
+}
+
+/** A feed is kept compressed; a client that does not take gzip gets it unpacked on the way. */
+async function sendFeed(shop: ShopContext, request: Request, name: FeedName): Promise<Response> {
+  const feed = await keptFeed(shop, name, shop.clock.now())
+  const isPacked = accepts(request, 'gzip')
+  const etag = isPacked ? feed.etag.replace(/"$/, '-gzip"') : feed.etag
+  const headers = {
+    'content-type': feedFormats[name].type,
+    'cache-control': 'public, max-age=0, s-maxage=60',
+    vary: 'accept-encoding',
+    'x-content-type-options': 'nosniff',
+    ...(isPacked ? { 'content-encoding': 'gzip' } : {})
+  }
+  const current = { ...headers, etag }
+  if (matchesEtag(request.headers.get('if-none-match'), etag))
+    return new Response(null, { status: 304, headers: current })
+  if (isPacked) return fileResponse(request, { ...feed, etag }, headers)
+  return new Response(request.method === 'HEAD' ? null : unpacked(feed.path), { headers: current })
+}
+
+function unpacked(path: string): ReadableStream {
+  // A failure destroys the unpacked stream, whose reader gets the error.
+  const stream = pipeline(createReadStream(path), createGunzip(), () => undefined)
+  return Readable.toWeb(stream) as ReadableStream
 }
 
 /** An ASCII name for old clients and the real name in UTF-8 (RFC 6266). */

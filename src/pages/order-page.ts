@@ -10,6 +10,7 @@ import {
   canCancel,
   cancelByBuyer,
   endGuestSubscription,
+  sendSubscriptionLink,
   guestSubscriptionOf,
   payUrlOf
 } from '../shop/checkout/buyer-order.ts'
@@ -18,25 +19,26 @@ import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
 import { sendClaimAgain } from '../shop/customers/claim-order.ts'
 import { documentsOf } from '../shop/invoices/find.ts'
 import { addressPath, waitsForAddress } from '../shop/orders/address.ts'
+import { addInterval } from '../shop/benefits/period.ts'
+import { recurringOfOrder } from '../shop/orders/renewal-order.ts'
 import { getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
-import { summaryParts } from '../shop/orders/totals.ts'
-import type { SummaryPart } from '../shop/orders/totals.ts'
-import { documentUrl } from '../shop/orders/view.ts'
+import { summaryRows } from '../shop/orders/totals.ts'
+import { findSubscriptionOrder } from '../shop/orders/order-links.ts'
+import { documentUrl, getOrderView, maskedEmail } from '../shop/orders/view.ts'
 import { siteUrl } from '../shop/payments/gateway-page.ts'
 import type { ReturnResult } from '../shop/payments/gateway-page.ts'
-import { setting } from '../shop/settings/settings.ts'
+import { manualInstructions } from '../shop/settings/language.ts'
 import { listShipments } from '../shop/shipments/find.ts'
 import type { TaxLine } from '../shop/tax/terms.ts'
 import { readForm } from './page.ts'
 import type { HtmlReply, PageCall, PageReply, PageRoute } from './page.ts'
-import { isOpen, shopHome, shopPage, siteOf } from './shop-site.ts'
-import { formView, sheet } from './storefront/form-view.ts'
-import { dayText, money } from './storefront/texts/languages.ts'
+import { homeLinks, isOpen, shopHome, shopPage, siteOf } from './shop-site.ts'
+import { formView, message, sheet } from './storefront/form-view.ts'
+import { dayText, money } from '../platform/texts/languages.ts'
 import { accessView, shipmentText } from './storefront/order-card.ts'
 import type { Summary } from './storefront/order-card.ts'
 import type { Site } from './storefront/site.ts'
-import type { TextKey } from './storefront/texts/languages.ts'
 
 const token = '([A-Za-z0-9_-]{1,100})'
 const cancelPath = new RegExp(`^/checkout/cancel/${token}$`)
@@ -155,13 +157,15 @@ export function orderPage(
   const { t } = site
   const buyerStatus = buyerStatusOf(app.db, order, now)
   const isUndecided = buyerStatus === 'pending' || buyerStatus === 'awaiting_bank'
+  const owed = owedText(app, order, site)
+  const isOwed = buyerStatus === 'refunded' && owed !== null
   const data = {
-    tone: buyerStatuses[buyerStatus].tone,
-    text: t(`state.${buyerStatus}.text`),
+    tone: isOwed ? 'bad' : buyerStatuses[buyerStatus].tone,
+    text: isOwed ? owed : t(`state.${buyerStatus}.text`),
     error: message,
-    notice,
+    notice: notice ?? (isOwed ? null : owed),
     orderId: order.id,
-    instructions: buyerStatus === 'awaiting_money' ? setting(app.db, 'payments.manualInstructions') : null,
+    instructions: buyerStatus === 'awaiting_money' ? manualInstructions(app) : null,
     summary: summaryOf(app, order, site),
     shipments: listShipments(app.db, order.id).map((shipment) => shipmentText(shipment, site)),
     shippedTitle: t(order.shippingMethod?.pickup === true ? 'order.readyForPickup' : 'order.shipped'),
@@ -173,11 +177,19 @@ export function orderPage(
     ...accessView({ ...accessOf(app, order, now), orderToken: order.publicToken, hasAccounts: isOpen(app) }, site),
     again: isUndecided ? donePath(order) : null,
     whereTo: waitsForAddress(order) ? addressPath(order) : null,
-    pay: payUrlOf(app, order, buyerStatus),
+    pay: payUrlOf(app, order, buyerStatus, now),
     cancel: canCancel(order, buyerStatus) ? `/checkout/cancel/${order.publicToken}` : null,
     back: backUrl(app.db, order, buyerStatus) ?? shopHome(app)
   }
-  return shopPage(app, { status, template: 'order-status', title: t(`state.${buyerStatus}.title`), data }, {}, site)
+  const title = t(isOwed ? 'state.refund_failed.title' : `state.${buyerStatus}.title`)
+  return shopPage(app, { status, template: 'order-status', title, data }, {}, site)
+}
+
+/** What the shop owes the buyer because a refund failed; null if none did. */
+function owedText(app: App, order: OrderRow, site: Site): string | null {
+  const { refundState, refundOwed } = getOrderView(app.db, order.id)
+  const amount = money(refundOwed, site, order.currency)
+  return refundState === 'failed' ? site.t('refund.owed', { amount }) : null
 }
 
 /** An amount of an order, in the language of the page. */
@@ -185,16 +197,22 @@ export function moneyText(minor: number, { currency }: Pick<OrderRow, 'currency'
   return money(toMajor(minor, currency), site, currency)
 }
 
+/** What each renewal of an order's subscription costs; null for an order that nothing renews. */
+function renewalText({ db }: App, order: OrderRow, site: Site): string | null {
+  const recurring = order.renewalOf === null && order.totalMinor > 0 ? recurringOfOrder(db, order) : null
+  if (recurring === null) return null
+  const { interval, totals } = recurring
+  const from = addInterval(order.paidAt ?? order.createdAt, interval)
+  const values = { amount: moneyText(totals.totalMinor, order, site), day: dayText(toIso(from), site) }
+  return site.t(`renewal.${interval}`, values)
+}
+
 /** An order's lines and sums as summary.eta shows them. `taxes` are the order's own by default. */
 export function summaryOf(app: App, order: OrderRow, site: Site, taxes?: readonly TaxLine[]): Summary {
   const { id, createdAt, refundedMinor } = order
   const { t } = site
   const amountOf = (minor: number): string => moneyText(minor, order, site)
-  const parts = summaryParts(app.db, order, taxes).map(({ kind, name, amountMinor }) => ({
-    label: t(sumKeys[kind], { name }),
-    amount: amountOf(amountMinor),
-    isTotal: kind === 'total'
-  }))
+  const parts = summaryRows(app.db, order, site, taxes)
   const refunds = listRefunds(app.db, order).filter(({ state }) => state === 'done')
   const isNamed = refunds.some(({ lines }) => lines.length > 0)
   const refunded = isNamed
@@ -213,20 +231,10 @@ export function summaryOf(app: App, order: OrderRow, site: Site, taxes?: readonl
       quantity,
       amount: amountOf(unitPriceMinor * quantity)
     })),
-    sums: [...parts, ...(refundedMinor > 0 ? refunded : [])]
+    sums: [...parts, ...(refundedMinor > 0 ? refunded : [])],
+    renewal: renewalText(app, order, site)
   }
 }
-
-const sumKeys = {
-  subtotal: 'sum.subtotal',
-  coupon: 'sum.coupon',
-  discount: 'sum.discount',
-  shipping: 'sum.shippingNamed',
-  pickup: 'sum.named',
-  tax: 'sum.named',
-  taxIncluded: 'sum.taxIncluded',
-  total: 'sum.total'
-} as const satisfies Record<SummaryPart['kind'], TextKey>
 
 /** The site's page to go back to, with the result in its query; null if the site gave none. */
 export function backUrl(db: Db, order: OrderRow, buyerStatus: BuyerStatus): string | null {
@@ -243,16 +251,48 @@ function resultOf(buyerStatus: BuyerStatus): ReturnResult {
 
 const subscriptionPath = new RegExp(`^/checkout/subscription/${token}$`)
 const subscriptionName = '/checkout/subscription/:token'
+const endPath = /^\/checkout\/end-subscription$/
+const endName = '/checkout/end-subscription'
 
-/** The page on which a guest confirms the end of a subscription. Emails and the order's page lead to it, nothing is done by GET. */
+/** The page that emails a guest the link to end a subscription, and the page of that link. Nothing is done by GET. */
 export const subscriptionPages: readonly PageRoute[] = [
-  { method: 'GET', path: subscriptionPath, name: subscriptionName, handle: askToEnd },
-  { method: 'POST', path: subscriptionPath, name: subscriptionName, handle: endSubscription }
+  { method: 'GET', path: subscriptionPath, name: subscriptionName, handle: askForLink },
+  { method: 'POST', path: subscriptionPath, name: subscriptionName, handle: sendLink },
+  { method: 'GET', path: endPath, name: endName, handle: askToEnd },
+  { method: 'POST', path: endPath, name: endName, handle: endSubscription }
 ]
 
-function askToEnd(call: PageCall): PageReply {
+function askForLink({ app, param }: PageCall): PageReply {
+  const order = getOrderByPublicToken(app.db, param)
+  if (guestSubscriptionOf(app, order)?.canCancel !== true || order.email === null) return { redirect: donePath(order) }
+  const site = siteOf(app)
+  const { t } = site
+  const text = t('subscription.linkText', { email: maskedEmail(order.email) })
+  const to = `/checkout/subscription/${param}`
+  const form = formView({ action: 'send', submit: t('subscription.sendLink'), rows: [], to }, {})
+  const links = [{ label: t('subscription.keep'), url: donePath(order) }]
+  return shopPage(app, sheet(200, t('subscription.confirm'), { text, form, links }), {}, site)
+}
+
+async function sendLink(call: PageCall): Promise<PageReply> {
   const { app, param, now } = call
   const order = getOrderByPublicToken(app.db, param)
+  const { t } = siteOf(app)
+  try {
+    await sendSubscriptionLink(app, param, call)
+    return orderPage(app, order, now, { notice: t('subscription.linkSent') })
+  } catch (error) {
+    // The order belongs to an account by now, which its page says.
+    if (!(error instanceof AppError) || (error.code !== 'RATE_LIMITED' && error.code !== 'CONFLICT')) throw error
+    const message = t(error.code === 'CONFLICT' ? 'subscription.inAccount' : 'access.tooOften')
+    return orderPage(app, order, now, { status: error.status, message })
+  }
+}
+
+function askToEnd({ app, request, now }: PageCall): PageReply {
+  const link = new URL(request.url).searchParams.get('token') ?? ''
+  const order = findSubscriptionOrder(app.db, app.keys, link, now)
+  if (order === undefined) return linkOver(app)
   const subscription = guestSubscriptionOf(app, order)
   if (subscription === null || !subscription.canCancel) return { redirect: donePath(order) }
   const site = siteOf(app)
@@ -261,25 +301,29 @@ function askToEnd(call: PageCall): PageReply {
   const isPaid = Date.parse(currentPeriodEnd) > now
   const access = isPaid ? t('subscription.access', { day: dayText(currentPeriodEnd, site) }) : t('subscription.now')
   const text = `${access} ${t('subscription.noCharge')}`
-  const to = `/checkout/subscription/${param}`
-  const form = formView({ action: 'end', submit: t('subscription.yes'), rows: [], to }, {})
+  const blank = { action: 'end', submit: t('subscription.yes'), rows: [], to: endName, hidden: { token: link } }
   const links = [{ label: t('subscription.keep'), url: donePath(order) }]
-  return shopPage(app, sheet(200, t('subscription.confirm'), { text, form, links }), {}, site)
+  return shopPage(app, sheet(200, t('subscription.confirm'), { text, form: formView(blank, {}), links }), {}, site)
 }
 
 async function endSubscription(call: PageCall): Promise<PageReply> {
-  const { app, param, now } = call
-  const order = getOrderByPublicToken(app.db, param)
+  const { app, now } = call
+  const link = (await readForm(call.request)).get('token') ?? ''
+  const order = findSubscriptionOrder(app.db, app.keys, link, now)
+  if (order === undefined) return linkOver(app)
   try {
-    await endGuestSubscription(app, param, call)
+    await endGuestSubscription(app, link, call)
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    // The order's page says what is the case: the order belongs to an account by now.
-    if (error.code !== 'DEPENDENCY_UNAVAILABLE' && error.code !== 'CONFLICT') throw error
-    const message = siteOf(app).t(error.code === 'CONFLICT' ? 'subscription.inAccount' : 'subscription.unanswered')
-    return orderPage(app, order, now, { status: error.status, message })
+    if (!(error instanceof AppError) || error.code !== 'DEPENDENCY_UNAVAILABLE') throw error
+    return orderPage(app, order, now, { status: error.status, message: siteOf(app).t('subscription.unanswered') })
   }
   return { redirect: donePath(order) }
+}
+
+/** The page for a link that has expired, or whose order belongs to an account by now. */
+function linkOver(app: App): PageReply {
+  const { t } = siteOf(app)
+  return shopPage(app, message(t('emailLink.over'), t('subscription.linkOver'), homeLinks(app), 410))
 }
 
 /** What an order's page says about its subscription, and the link to end it. */

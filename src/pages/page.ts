@@ -65,10 +65,10 @@ const formType = /^application\/x-www-form-urlencoded[ \t]*(;|$)/i
 /**
  * Reads the fields of a submitted form.
  *
- * @throws AppError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
+ * @throws AppError PAYLOAD_TOO_LARGE above `limit` bytes, UNSUPPORTED_MEDIA_TYPE
  */
-export async function readForm(request: Request): Promise<URLSearchParams> {
-  const body = await readBody(request, limitBytes)
+export async function readForm(request: Request, limit = limitBytes): Promise<URLSearchParams> {
+  const body = await readBody(request, limit)
   if (body.length > 0 && !formType.test(request.headers.get('content-type') ?? '')) {
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This page accepts only a submitted form.')
   }

@@ -23,24 +23,32 @@ import { missingAddressPages } from './missing-address.ts'
 import { donePages, subscriptionPages } from './order-page.ts'
 import type { HtmlReply, PageCall, PageReply, PageRoute } from './page.ts'
 import { checkoutPages } from './pay-page.ts'
+import { provePages } from './prove-page.ts'
+import { chooseLanguage, forVisitor, languageUrl } from './language-choice.ts'
+import { shippingPages } from './shipping-page.ts'
 import { errorPage, readOnlyPage } from './shop-site.ts'
+import { offeredLanguages } from '../shop/settings/language.ts'
 import { storefrontPages } from './storefront-pages.ts'
+import { wellKnownPages } from './well-known.ts'
 
 /** Every page; the first whose path matches and whose method fits answers. */
 export const pageRoutes: readonly PageRoute[] = [
   ...storefrontPages,
+  ...wellKnownPages,
   ...addressPages,
   ...accountPages,
   ...donePages,
   ...missingAddressPages,
   ...subscriptionPages,
+  ...provePages,
   ...invoicePages,
+  ...shippingPages,
   ...checkoutPages
 ]
 
 /** Serves what people see: account links, hosted checkout, the demo storefront, and the style of these pages. */
 export function servePages(h3: H3, app: App): void {
-  const render = createRenderer(app, loadAssets())
+  const render = createRenderer(app)
   const trusted = parseTrustedProxies(app.config.trustedProxies)
   const api: PageCall['api'] = (request) => h3.fetch(request)
   for (const [source, routes] of Map.groupBy(pageRoutes, ({ path }) => path.source)) {
@@ -53,7 +61,7 @@ export function servePages(h3: H3, app: App): void {
     )
     serveAt(h3, patternOf(source), handlers, {
       meta: { record: { kind: 'page', path: routes[0]?.name ?? source } },
-      refused: (error, { req }) => render(errorPage(app, error), req)
+      refused: (error, { req }) => render(errorPage(forVisitor(app, req), error), req)
     })
   }
   serveAssets(h3)
@@ -81,14 +89,14 @@ export function serveAssets(h3: H3): void {
 
 /** The page for a browser that requests an unknown address. */
 export function createNotFoundPage(app: App): (request: Request) => Response {
-  const render = createRenderer(app, loadAssets())
-  return (request) => render(errorPage(app, notFound()), request)
+  const render = createRenderer(app)
+  return (request) => render(errorPage(forVisitor(app, request), notFound()), request)
 }
 
 /** The page for a browser that requests something else than the catalog from a machine that follows. */
 export function createReadOnlyPage(app: App): (error: AppError, request: Request) => Response {
-  const render = createRenderer(app, loadAssets())
-  return (error, request) => render(readOnlyPage(app, error), request)
+  const render = createRenderer(app)
+  return (error, request) => render(readOnlyPage(forVisitor(app, request), error), request)
 }
 
 /** Whether the client prefers a page to JSON: browsers name HTML in Accept, programs do not. */
@@ -97,12 +105,15 @@ export function prefersHtml(request: Request): boolean {
 }
 
 async function answer(
-  { app, api }: Pick<PageCall, 'app' | 'api'>,
+  { app: shop, api }: Pick<PageCall, 'app' | 'api'>,
   trusted: TrustedProxies,
   route: PageRoute,
   request: Request,
   param = ''
 ): Promise<PageReply> {
+  const chosen = chooseLanguage(shop, request)
+  if (chosen !== null) return chosen
+  const app = forVisitor(shop, request)
   try {
     if (route.method === 'POST') refuseCrossSite(app, request, trusted)
     const address = clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted)
@@ -120,7 +131,10 @@ function isRead({ method }: Request): boolean {
 }
 
 /** Turns replies into responses with the headers of every page. */
-function createRenderer(app: App, assets: Assets): (reply: PageReply, request: Request) => Response {
+export function createRenderer(
+  app: App,
+  assets: Assets = loadAssets()
+): (reply: PageReply, request: Request) => Response {
   const templates = openTemplates(assetPath('pages', 'templates'))
   return (reply, request) => {
     if ('redirect' in reply) return redirection(reply)
@@ -131,7 +145,8 @@ function createRenderer(app: App, assets: Assets): (reply: PageReply, request: R
     if ('file' in reply) return privateFile(reply)
     const { title, script, template, data } = reply
     const common = { title, assets: assets.urls, scripts: script === undefined ? [] : assets.modulesOf(script) }
-    return htmlResponse(app, reply, templates.html(`${template}.eta`, { ...common, ...data }), request)
+    const links = { languageUrl: languageUrl(request) }
+    return htmlResponse(app, reply, templates.html(`${template}.eta`, { ...common, ...links, ...data }), request)
   }
 }
 
@@ -167,15 +182,15 @@ function htmlResponse(app: App, reply: HtmlReply, html: string, request: Request
   const { status, leadsTo = [], setCookie, script, pictureFrom } = reply
   const isPublic = reply.indexed === true && status === 200
   const headers = new Headers({
-    ...reply.headers,
     ...contentHeaders('text/html; charset=utf-8'),
     'content-security-policy': contentSecurityPolicy(script !== undefined, [app.publicUrl(), ...leadsTo], pictureFrom),
     // Paths and queries contain tokens, which other sites must not get. With no-referrer, browsers send forms with
     // `Origin: null` (Fetch, "append a request Origin header"), which are refused without Sec-Fetch-Site.
     'referrer-policy': 'same-origin',
-    ...isolationHeaders
+    ...isolationHeaders,
+    ...reply.headers
   })
-  if (isPublic) return publicPage(headers, html, request)
+  if (isPublic) return publicPage(headers, html, request, offeredLanguages(app.db).length === 1)
   headers.set('cache-control', 'no-store')
   headers.set('x-robots-tag', 'noindex')
   for (const [name, cookie] of cookieHeaders(setCookie)) headers.append(name, cookie)
@@ -184,11 +199,11 @@ function htmlResponse(app: App, reply: HtmlReply, html: string, request: Request
 }
 
 /** A page that is the same for everyone: a CDN keeps it for a minute, and a browser asks each time. */
-function publicPage(headers: Headers, html: string, request: Request): Response {
+function publicPage(headers: Headers, html: string, request: Request, isInOneLanguage: boolean): Response {
   const encoding = acceptedEncoding(request)
   const etag = etagOf(html, encoding)
   headers.set('cache-control', 'public, max-age=0, s-maxage=60')
-  headers.set('vary', 'accept-encoding')
+  headers.set('vary', `accept-encoding${isInOneLanguage ? '' : ', accept-language, cookie'}`)
   headers.set('etag', etag)
   if (encoding !== null) headers.set('content-encoding', encoding)
   if (matchesEtag(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers })
@@ -208,6 +223,7 @@ function contentSecurityPolicy(isScripted: boolean, leadsTo: readonly (string | 
     ...(isScripted ? ["script-src 'self'", "connect-src 'self'"] : []),
     "style-src 'self'",
     `img-src 'self' data:${pictureFrom === undefined ? '' : ` ${sourceOf(pictureFrom)}`}`,
+    "manifest-src 'self'",
     `form-action 'self' ${[...sources].join(' ')}`,
     "frame-ancestors 'none'",
     "base-uri 'none'"

@@ -2,10 +2,13 @@ import { z } from 'zod'
 import type { App } from '../app.ts'
 import { codePoints } from '../platform/text.ts'
 import { isEmail, optionalLine } from '../shop/accounts/fields.ts'
-import { addressInput } from '../shop/checkout/input.ts'
+import { addressInput } from '../shop/checkout/address-rules.ts'
 import { offeredMethods, isVatIdOf } from '../shop/checkout/order-form.ts'
 import { orderShipping, showOrder, lacksAddress, shipToCountries } from '../shop/checkout/shipping.ts'
 import type { ShownOrder } from '../shop/checkout/shipping.ts'
+import { shipToOf } from '../platform/postal/address.ts'
+import { postalTexts } from '../platform/postal/words.ts'
+import { isNamed } from '../shop/orders/address.ts'
 import { itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
 import { findPickup, needsAddress } from '../shop/shipping/zones.ts'
@@ -29,7 +32,14 @@ const fields = [
 export type FormAction = 'order' | 'coupon' | 'vatId' | 'country'
 
 /** What the form of an order asks for. */
-export type Asked = { email: boolean; name: boolean; address: boolean; shippingMethod: boolean }
+export type Asked = {
+  email: boolean
+  name: boolean
+  /** Whether an order without a name cannot be shipped. */
+  isNameRequired: boolean
+  address: boolean
+  shippingMethod: boolean
+}
 
 /**
  * What is missing, or with `isChange` also what the buyer may correct; no address to pick the goods up in the shop. The email
@@ -37,15 +47,16 @@ export type Asked = { email: boolean; name: boolean; address: boolean; shippingM
  */
 export function askedOf(app: App, order: OrderRow, isChange: boolean, values: Readonly<Record<string, string>>): Asked {
   const { contact, billingAddress, shippingAddress } = order
-  const name = contact.firstName ?? contact.lastName ?? billingAddress?.lastName ?? shippingAddress?.lastName
   const items = itemsOf(app.db, order.id)
   const { hasMethods } = orderShipping(app.db, order)
   const methodId = values['shipping_method']
   const shippingMethod = methodId === undefined ? order.shippingMethod : (findPickup(app.db, methodId) ?? null)
   const isMissing = lacksAddress(app.db, items, { ...order, shippingMethod })
+  const isNameRequired = needsAddress(items, shippingMethod) && (isChange || !isNamed(contact, shipToOf(order)))
   return {
     email: order.email === null || (isChange && order.userId === null),
-    name: name === undefined || isChange,
+    name: isNameRequired || isChange || !isNamed(contact, billingAddress, shippingAddress),
+    isNameRequired,
     address: isChange ? needsAddress(items, shippingMethod) : isMissing,
     shippingMethod: hasMethods && (isChange || isMissing || methodId !== undefined || order.shippingMethod === null)
   }
@@ -95,10 +106,11 @@ export function choiceInput(app: App, order: OrderRow, isChange: boolean, values
   const { t, textLanguage } = siteOf(app)
   const asked = askedOf(app, order, isChange, values)
   const shown = shownOrder(app, order, asked, values)?.shown ?? order
+  const noName = postalTexts(textLanguage).refusals.name
   return z.object({
     payment_method: z.enum(offeredMethods(app, shown), t('invalid.method')),
     email: asked.email ? emailInput(t) : absent,
-    firstName: optionalLine(100),
+    firstName: optionalLine(100).refine((name) => name || !asked.isNameRequired || values['lastName']?.trim(), noName),
     lastName: optionalLine(100),
     shipping_method: asked.shippingMethod ? z.string(t('invalid.shipping')).max(100) : absent,
     total: z.coerce.number().int().optional().catch(undefined),

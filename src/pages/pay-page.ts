@@ -4,9 +4,11 @@ import type { FieldErrors } from '../errors.ts'
 import { rawTarget } from '../platform/http/client-address.ts'
 import { toFieldErrors } from '../platform/http/validation.ts'
 import { codePoints } from '../platform/text.ts'
+import { isEmail } from '../shop/accounts/fields.ts'
 import { buyerStatuses, buyerStatusOf, canBePaid, isPayable } from '../shop/checkout/buyer-status.ts'
 import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
 import { choosePayment, takeCoupon, takeVatId } from '../shop/checkout/order-form.ts'
+import { mayChange } from '../shop/checkout/order-visitor.ts'
 import { takePagePoint } from '../shop/checkout/limits.ts'
 import { getOrder, getOrderByPublicToken } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
@@ -19,6 +21,7 @@ import { choiceInput, readAction, readValues } from './pay-form.ts'
 import type { FormAction } from './pay-form.ts'
 import { choicePage } from './pay-view.ts'
 import { homeLinks, shopPage, siteOf } from './shop-site.ts'
+import { provePath, visitorOf } from './prove-page.ts'
 import { message } from './storefront/form-view.ts'
 
 const path = /^\/checkout\/([A-Za-z0-9_-]{1,100})$/
@@ -31,12 +34,15 @@ export const checkoutPages: readonly PageRoute[] = [
 function show(call: PageCall): PageReply {
   const order = getOrderByPublicToken(call.app.db, call.param)
   const buyerStatus = buyerStatusOf(call.app.db, order, call.now)
-  if (!isPayable(order, buyerStatus))
+  if (!isPayable(call.app.db, order, buyerStatus, call.now))
     return orderPage(call.app, order, call.now, { status: isOver(buyerStatus) ? 410 : 200 })
   const query = new URLSearchParams(rawTarget(call.request).split('?')[1] ?? '')
   if (query.has('gone') && order.status === 'failed') return gonePage(call, order)
+  const isChange = query.has('change')
+  if (isChange && !mayChange(call.app, order, visitorOf(call, order), call.now))
+    return { redirect: provePath(order, 'change') }
   const draft = readDraft(call, order)
-  const page = choicePage(call, order, draft, query.has('change'))
+  const page = choicePage(call, order, draft, isChange)
   if (draft.message === null && Object.keys(draft.errors).length === 0) return page
   // A reload shows the input without the errors.
   return { ...page, setCookie: draftCookie(call, order, { ...draft, errors: {}, message: null }) }
@@ -73,15 +79,20 @@ async function pay(call: PageCall, submitted: Submitted): Promise<PageReply> {
   if (!parsed.success) return again(call, submitted, { errors: byField(toFieldErrors(parsed.error)) })
   const { payment_method: method, shipping_method: shippingMethod, total: shownTotalMinor, ...buyer } = parsed.data
   try {
-    const page = await choosePayment(app, order.id, {
-      method,
-      ...buyer,
-      shippingMethod: shippingMethod ?? undefined,
-      shownTotalMinor,
-      replaces: isChange
-    })
+    const page = await choosePayment(
+      app,
+      order.id,
+      {
+        method,
+        ...buyer,
+        shippingMethod: shippingMethod ?? undefined,
+        shownTotalMinor,
+        replaces: isChange
+      },
+      visitorOf(call, order)
+    )
     const redirect = page ?? afterwards(call, getOrder(app.db, order.id))
-    return { redirect, setCookie: draftCookie(call, order, { values, errors: {}, message: null }) }
+    return { redirect, setCookie: keep(call, submitted, {}) }
   } catch (error) {
     return answerRefusal(call, submitted, error)
   }
@@ -92,7 +103,12 @@ async function applyCode(call: PageCall, submitted: Submitted): Promise<PageRepl
   if (code === '' || codePoints(code) > 64)
     return again(call, submitted, { errors: { coupon: [siteOf(call.app).t('invalid.coupon')] } })
   try {
-    await takeCoupon(call.app, submitted.order.id, code, call.addressKey)
+    const { order } = submitted
+    const email = submitted.values['email']?.trim() ?? ''
+    const typed = { code, email: isEmail(email) ? email : null }
+    const visitor = visitorOf(call, order)
+    const { needsProof } = await takeCoupon(call.app, order.id, typed, { addressKey: call.addressKey, visitor })
+    if (needsProof) return { redirect: provePath(order, 'coupon'), setCookie: keep(call, submitted, {}) }
     const { coupon: _applied, ...values } = submitted.values
     return again(call, { ...submitted, values }, {})
   } catch (error) {
@@ -102,7 +118,8 @@ async function applyCode(call: PageCall, submitted: Submitted): Promise<PageRepl
 
 async function applyVatId(call: PageCall, submitted: Submitted): Promise<PageReply> {
   try {
-    await takeVatId(call.app, submitted.order.id, submitted.values['vatId'] ?? '')
+    const { order, values } = submitted
+    await takeVatId(call.app, order.id, values['vatId'] ?? '', visitorOf(call, order))
     return again(call, submitted, {})
   } catch (error) {
     return answerRefusal(call, submitted, error)
@@ -123,6 +140,11 @@ function answerRefusal(call: PageCall, submitted: Submitted, error: unknown): Pa
       const { total, ...errors } = fieldErrors.parse(error.details['fieldErrors'] ?? {})
       return again(call, submitted, { errors, message: total?.join(' ') ?? null })
     }
+    case 'NOT_AUTHENTICATED':
+      return {
+        redirect: provePath(submitted.order, submitted.isChange ? 'change' : 'pay'),
+        setCookie: keep(call, submitted, {})
+      }
     case 'RATE_LIMITED':
       return again(call, submitted, { errors: { coupon: [siteOf(call.app).t('invalid.tooManyCodes')] } })
     case 'CHECKOUT_FAILED':
@@ -130,7 +152,7 @@ function answerRefusal(call: PageCall, submitted: Submitted, error: unknown): Pa
     case 'TRANSITION_REFUSED':
       return {
         redirect: `${pathOf(submitted.order)}?gone`,
-        setCookie: draftCookie(call, submitted.order, { ...emptyDraft, message: goneText(call.app, error) })
+        setCookie: keep(call, { ...submitted, values: {} }, { message: goneText(call.app, error) })
       }
     default:
       throw error
@@ -138,9 +160,17 @@ function answerRefusal(call: PageCall, submitted: Submitted, error: unknown): Pa
 }
 
 /** Shows the form again, with what was typed. The redirect keeps Back, Forward and a reload from sending the form again. */
-function again(call: PageCall, { order, values, isChange }: Submitted, said: Partial<Draft>): PageReply {
-  const draft = { values, errors: {}, message: null, ...said }
-  return { redirect: `${pathOf(order)}${isChange ? '?change' : ''}`, setCookie: draftCookie(call, order, draft) }
+function again(call: PageCall, submitted: Submitted, said: Partial<Draft>): PageReply {
+  const { order, isChange } = submitted
+  return { redirect: `${pathOf(order)}${isChange ? '?change' : ''}`, setCookie: keep(call, submitted, said) }
+}
+
+/** Keeps what was typed, and that this browser gave the order its email. */
+function keep(call: PageCall, { order, values }: Submitted, said: Partial<Draft>): string {
+  const { email } = getOrder(call.app.db, order.id)
+  const isGiven = email !== null && email !== order.email
+  const gaveEmail = isGiven ? email : readDraft(call, order).gaveEmail
+  return draftCookie(call, order, { ...emptyDraft, values, gaveEmail, ...said })
 }
 
 /** Where the buyer goes who has nothing to pay on a gateway's page. */

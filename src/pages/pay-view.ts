@@ -1,19 +1,20 @@
 import type { App } from '../app.ts'
-import { findGuestBuyer } from '../api/checkout.ts'
-import { findIdentity } from '../api/server.ts'
 import { postalLines, shipToOf } from '../platform/postal/address.ts'
 import { countryName } from '../platform/postal/countries.ts'
 import { getUserById } from '../shop/accounts/find.ts'
 import { canTakeCoupon } from '../shop/checkout/buyer-status.ts'
+import { isBuyerOf } from '../shop/checkout/order-visitor.ts'
 import { offeredMethods, takesVatId } from '../shop/checkout/order-form.ts'
 import type { PaymentMethod } from '../shop/checkout/order-form.ts'
 import type { ShownOrder } from '../shop/checkout/shipping.ts'
 import type { Address } from '../shop/orders/address.ts'
 import { itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
-import { pendingOrdersOf } from '../shop/orders/holds.ts'
 import { maskedEmail } from '../shop/orders/view.ts'
-import { setting } from '../shop/settings/settings.ts'
+import { manualInstructions } from '../shop/settings/language.ts'
+import { afterInterval, renewalOf } from '../shop/orders/renewal.ts'
+import { toIso } from '../platform/iso-time.ts'
+import { dayText } from '../platform/texts/languages.ts'
 import { needsAddress } from '../shop/shipping/zones.ts'
 import { addressView, likelyCountry } from './address-form.ts'
 import { pathOf } from './draft.ts'
@@ -21,6 +22,7 @@ import type { Draft } from './draft.ts'
 import { moneyText, summaryOf } from './order-page.ts'
 import type { HtmlReply, PageCall } from './page.ts'
 import { askedOf, shownOrder } from './pay-form.ts'
+import { visitorOf } from './prove-page.ts'
 import { shopPage, siteOf } from './shop-site.ts'
 import { checkoutFields, optionalAddress } from './storefront/form-view.ts'
 import type { Site } from './storefront/site.ts'
@@ -32,7 +34,7 @@ import type { Site } from './storefront/site.ts'
 export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChange: boolean): HtmlReply {
   const { app } = call
   const site = siteOf(app)
-  const isTheirs = isBuyerOf(call, order)
+  const isTheirs = isBuyerOf(app, order, visitorOf(call, order), call.now)
   const values = { ...(isTheirs ? storedValues(app, order) : {}), ...draft.values }
   const asked = askedOf(app, order, isChange, draft.values)
   const known = { values, errors: draft.errors, focus: firstErrorOf(draft) }
@@ -43,7 +45,7 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
   const address = isOptional && asksAddress !== null ? optionalAddress(asksAddress) : asksAddress
   const shown = preview?.shown ?? order
   const methods = offeredMethods(app, shown)
-  const fields = checkoutFields(site, known, { coupon: 'coupon' })
+  const fields = checkoutFields(site, known, { coupon: 'coupon', isNameRequired: asked.isNameRequired && !isOptional })
   const asksShipping = asked.shippingMethod && preview !== null && (address?.country !== null || offersPickup(preview))
   const data = {
     error: draft.message,
@@ -59,6 +61,7 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
     address,
     known: isChange ? null : knownDetails(app, order, site, { values: draft.values, isTheirs }),
     ...paymentView(app, methods, draft, site),
+    due: site.isEuLaw && address?.country !== null ? dueTexts(app, shown, site, call.now) : [],
     submit: submitWords(shown, methods, address?.country === null, site),
     cancel: `/checkout/cancel/${order.publicToken}`
   }
@@ -74,7 +77,7 @@ function paymentView(app: App, methods: readonly PaymentMethod[], { values, erro
   const cardHint = t(app.cards?.name === 'sandbox' ? 'method.cardTest' : 'method.cardText')
   const words: Readonly<Record<PaymentMethod, { label: string; hint: string }>> = {
     card: { label: t('method.card'), hint: cardHint },
-    manual: { label: t('method.manual'), hint: setting(app.db, 'payments.manualInstructions') },
+    manual: { label: t('method.manual'), hint: manualInstructions(app) },
     free: { label: t('method.free'), hint: t('method.freeText') }
   }
   const chosen = methods.find((name) => name === values['payment_method']) ?? methods[0]
@@ -112,15 +115,26 @@ function shippingView({ shown, choice }: ShownOrder, country: string, site: Site
 function submitWords(order: OrderRow, methods: readonly PaymentMethod[], isCountryUnknown: boolean, site: Site) {
   const { t } = site
   if (isCountryUnknown) return { label: t('continue'), action: 'country' }
+  if (site.isEuLaw) return { label: t('pay.oblige'), action: '' }
   if (methods.length === 1 && methods[0] === 'card') return { label: t('pay.continue'), action: '' }
   return { label: t('pay.order', { amount: moneyText(order.totalMinor, order, site) }), action: '' }
 }
 
-/** Whether the browser has the session of the order's account, or placed the order itself. */
-function isBuyerOf({ app, request, now }: PageCall, { id, userId }: OrderRow): boolean {
-  if (userId !== null) return findIdentity(app, request, now)?.user.id === userId
-  const buyer = findGuestBuyer(app, request)
-  return buyer !== null && pendingOrdersOf(app.db, buyer).includes(id)
+/**
+ * What the buyer owes, directly above the button: the amount now, and for subscriptions that of each period and the
+ * minimum term (directive 2011/83/EU, article 8(2); § 312j BGB).
+ */
+function dueTexts(app: App, shown: OrderRow, site: Site, now: number): string[] {
+  const { t } = site
+  const renewal = renewalOf(itemsOf(app.db, shown.id), shown)
+  const due = t('pay.due', { amount: moneyText(shown.totalMinor, shown, site) })
+  if (renewal === null) return [due]
+  const amount = moneyText(renewal.amountMinor, shown, site)
+  const each = {
+    amount: shown.taxIncluded || shown.taxMinor === 0 ? amount : t('pay.plusTax', { amount }),
+    day: dayText(toIso(afterInterval(now, renewal.interval)), site)
+  }
+  return [due, t(`pay.each.${renewal.interval}`, each)]
 }
 
 type Viewer = { values: Draft['values']; isTheirs: boolean }

@@ -1,15 +1,21 @@
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
-import { currencyDecimals } from '../platform/money.ts'
+import { currencyDecimals, toMajor, toMinor } from '../platform/money.ts'
+import { cheapestTo, destinations } from '../shop/feeds/shipping-costs.ts'
 import { isReady } from '../shop/payments/gateway.ts'
+import { currentHoliday } from '../shop/settings/holiday.ts'
+import { languageOf, wordsOf } from '../shop/settings/language.ts'
+import { followsEuLaw } from '../shop/settings/law.ts'
 import { isModuleOn, setting } from '../shop/settings/settings.ts'
+import { shopTimeZone } from '../shop/settings/shop-days.ts'
+import { listTaxRates } from '../shop/tax/rates.ts'
 import { mayReverseCharge } from '../shop/tax/terms.ts'
+import { languageLinks } from './language-choice.ts'
 import type { HtmlReply } from './page.ts'
 import { message } from './storefront/form-view.ts'
 import { templateData } from './storefront/site.ts'
-import type { CartChoices, ShownPage, Site } from './storefront/site.ts'
-import { textsIn } from './storefront/texts/languages.ts'
-import type { TextKey } from './storefront/texts/languages.ts'
+import type { CartChoices, ShippedUnit, ShownPage, Site } from './storefront/site.ts'
+import type { TextKey, Translate } from '../platform/texts/languages.ts'
 
 /** `dev` decides whether there is a storefront; `serve` uses the setting. */
 export function isOpen({ config, db }: App): boolean {
@@ -21,13 +27,17 @@ export function requireOpen(app: App): void {
   if (!isOpen(app)) throw new AppError('NOT_FOUND', 'There is nothing at this address.')
 }
 
+/** The path of the page with the costs of shipping. */
+export const shippingPath = '/shipping-costs'
+
 /** What the settings say about the storefront. */
 export function siteOf(app: App): Site {
   const { db, publicUrl, cards } = app
-  const language = setting(db, 'storefront.language')
-  const texts = textsIn(language)
-  const { t } = texts
+  const language = languageOf(app)
+  const { lang, textLanguage, t } = wordsOf(app)
+  const isEuLaw = followsEuLaw(db)
   const links = [
+    { label: t('shippingCosts'), url: isEuLaw ? shippingPath : '' },
     { label: t('terms'), url: setting(db, 'storefront.termsUrl') },
     { label: t('privacy'), url: setting(db, 'storefront.privacyUrl') },
     { label: t('imprint'), url: setting(db, 'storefront.imprintUrl') }
@@ -41,21 +51,49 @@ export function siteOf(app: App): Site {
     contact: setting(db, 'storefront.contact'),
     links: links.filter(({ url }) => url !== ''),
     language,
-    ...texts,
+    timeZone: shopTimeZone(db),
+    lang,
+    textLanguage,
+    t,
+    languages: languageLinks(app),
     currency,
     decimals: currencyDecimals(currency),
     publicUrl: publicUrl(),
     proxy: '/api/secure',
     hasAffiliates: isModuleOn(db, 'affiliates'),
+    holiday: currentHoliday(db, app.clock.now()),
+    isEuLaw,
+    pricesIncludeTax: listTaxRates(db).length === 0 ? null : setting(db, 'tax.pricesIncludeTax'),
+    shippingUrl: shippingPath,
     isSandbox: cards?.name === 'sandbox',
     minLength: setting(db, 'registration.passwordMinLength'),
-    cart: () => cartChoices(app)
+    cart: () => cartChoices(app, t),
+    returns: returnsOf(app),
+    shippingTo: (unit) => shippingTo(app, unit)
   }
 }
 
-function cartChoices({ config, db, cards }: App): CartChoices {
+function returnsOf({ db }: App): Site['returns'] {
+  const days = setting(db, 'shop.returnDays')
+  const countries = days === 0 ? [] : destinations(db).map(({ country }) => country)
+  return countries.length === 0 ? null : { days, isFree: setting(db, 'shop.freeReturns'), countries }
+}
+
+function shippingTo({ db }: App, { type, weightGrams, amount }: ShippedUnit): { country: string; amount: number }[] {
+  const currency = setting(db, 'shop.currency')
+  const goods = { type, quantity: 1, weightGrams, totalMinor: toMinor(amount, currency) }
+  return destinations(db).flatMap((each) => {
+    const cheapest = cheapestTo(each, goods, currency)
+    return cheapest === undefined ? [] : [{ country: each.country, amount: toMajor(cheapest.amountMinor, currency) }]
+  })
+}
+
+function cartChoices({ config, db, cards }: App, t: Translate): CartChoices {
   return {
-    testCards: cards?.name === 'sandbox' && isReady(cards) ? testCards : [],
+    testCards:
+      cards?.name === 'sandbox' && isReady(cards)
+        ? testCards.map(({ token, label }) => ({ token, label: t(label) }))
+        : [],
     byHand: config.payments.includes('manual'),
     takesVatId: mayReverseCharge(db),
     accounts: setting(db, 'checkout.accountCreation') && setting(db, 'registration.enabled')
@@ -64,13 +102,13 @@ function cartChoices({ config, db, cards }: App): CartChoices {
 
 /** One of Stripe's published test payment methods for each outcome of a payment. */
 const testCards = [
-  { token: 'pm_card_visa', label: 'Visa ending in 4242: goes through' },
-  { token: 'pm_card_authenticationRequired', label: 'Visa ending in 3184: the bank asks first' },
-  { token: 'pm_card_chargeDeclined', label: 'Visa ending in 0002: declined' },
-  { token: 'pm_card_visa_chargeDeclinedInsufficientFunds', label: 'Visa ending in 9995: not enough money' },
-  { token: 'pm_card_chargeDeclinedExpiredCard', label: 'Visa ending in 0069: expired' },
-  { token: 'pm_sandbox_code_fraud', label: 'Visa ending in 4954: blocked as fraud' }
-] as const
+  { token: 'pm_card_visa', label: 'testCard.visa' },
+  { token: 'pm_card_authenticationRequired', label: 'testCard.bank' },
+  { token: 'pm_card_chargeDeclined', label: 'testCard.declined' },
+  { token: 'pm_card_visa_chargeDeclinedInsufficientFunds', label: 'testCard.funds' },
+  { token: 'pm_card_chargeDeclinedExpiredCard', label: 'testCard.expired' },
+  { token: 'pm_sandbox_code_fraud', label: 'testCard.fraud' }
+] as const satisfies { token: string; label: TextKey }[]
 
 /** The address of the shop's front page: the storefront, else the first site of SHOPSTEAD_ORIGINS; null without both. */
 export function shopHome(app: App): string | null {

@@ -1,6 +1,6 @@
 import { createClient, ShopError } from '../client/client.ts'
 import { AppError } from '../errors.ts'
-import { cookieValues } from '../platform/http/cookies.ts'
+import { cookiesOf, cookieValues } from '../platform/http/cookies.ts'
 import { fromAddress, rawPath, rawTarget, socketAddress } from '../platform/http/client-address.ts'
 import type { AssetName } from './assets.ts'
 import { addressFormOf } from './address-form.ts'
@@ -58,9 +58,10 @@ function toReply(
 function visitOf({ app, request, param, api }: PageCall, cookies: string[]): Visit {
   const sent = request.headers.get('cookie')
   const target = rawTarget(request)
+  const site = siteOf(app)
   return {
-    site: siteOf(app),
-    client: createClient({ baseUrl: app.config.apiPrefix, fetch: inProcess(api, request, cookies) }),
+    site,
+    client: createClient({ baseUrl: app.config.apiPrefix, fetch: inProcess(api, request, site.lang, cookies) }),
     query: new URLSearchParams(target.slice(rawPath(target).length)),
     param,
     cookie: (name) => cookieValues(sent, name)[0],
@@ -70,16 +71,29 @@ function visitOf({ app, request, param, api }: PageCall, cookies: string[]): Vis
 }
 
 /** Sends the client's requests to the API without a network connection, as from the visitor's address. */
-function inProcess(api: Api, request: Request, cookies: string[]) {
+function inProcess(api: Api, request: Request, language: string, cookies: string[]) {
   return async (target: string, init: RequestInit): Promise<Response> => {
-    const passed = ['cookie', 'x-forwarded-for', 'user-agent'].flatMap((name) => {
+    const passed = ['x-forwarded-for', 'user-agent'].flatMap((name) => {
       const value = request.headers.get(name)
       return value === null ? [] : [[name, value] satisfies [string, string]]
     })
-    const sent = { ...init, headers: [...new Headers(init.headers), ...passed] }
+    const cookie = currentCookies(request.headers.get('cookie'), cookies)
+    if (cookie !== '') passed.push(['cookie', cookie])
+    const sent = {
+      ...init,
+      headers: [...new Headers(init.headers), ...passed, ['accept-language', language]] satisfies [string, string][]
+    }
     const asked = new Request(new URL(target, 'http://localhost'), sent)
     const response = await api(fromAddress(asked, socketAddress(request)))
     cookies.push(...response.headers.getSetCookie())
     return response
   }
+}
+
+/** The visitor's cookies after the earlier calls of this page have set some. */
+function currentCookies(header: string | null, set: readonly string[]): string {
+  const pairs = set.map((line) => line.split(';')[0] ?? '')
+  const isSet = (name: string): boolean => pairs.some((pair) => pair.startsWith(`${name}=`))
+  const kept = cookiesOf(header).flatMap(([name, value]) => (isSet(name) ? [] : [`${name}=${value}`]))
+  return [...kept, ...pairs].join('; ')
 }

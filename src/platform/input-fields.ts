@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError, validationFailed } from '../errors.ts'
-import { toMinor } from './money.ts'
+import { chargeStepMinor, toDecimalText, toMinor } from './money.ts'
 import { isCountry } from './postal/countries.ts'
 import { codePoints } from './text.ts'
 
@@ -57,16 +57,26 @@ export function lines(max: number, length: number) {
     })
 }
 
-/** An amount in major units, as a number or decimal text, converted to minor units. */
+/**
+ * An amount in major units, as a number or decimal text, converted to minor units. It must be one that Stripe can charge:
+ * whole amounts in ISK and UGX, and a last decimal of 0 in currencies with three decimals.
+ */
 export function amount(currency: string) {
   return z.union([z.number(), z.string()], { error: causeOfAmount }).transform((value, context) => {
     try {
-      return toMinor(typeof value === 'string' ? value.trim() : value, currency)
+      const minor = toMinor(typeof value === 'string' ? value.trim() : value, currency)
+      return check(context, minor, causeOfStep(minor, currency))
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       return check(context, 0, error.message)
     }
   })
+}
+
+function causeOfStep(minor: number, currency: string): string | undefined {
+  const step = chargeStepMinor(currency)
+  if (minor % step === 0) return undefined
+  return `Must be a multiple of ${toDecimalText(step, currency)}, because Stripe cannot charge other amounts in ${currency}.`
 }
 
 function causeOfAmount({ input }: { input?: unknown }): string {

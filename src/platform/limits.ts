@@ -20,6 +20,10 @@ export type RateLimiter = {
   ): Promise<{ allowed: boolean; retryAfterSeconds: number }>
   /** Points that are left now. Synchronous: no other request runs between this and what the caller does with it. */
   left(bucket: string, key: string, limit: Limit): { points: number; retryAfterSeconds: number }
+  /** Counts one more for a key, without a limit; its window lasts for so long. */
+  count(bucket: string, key: string, seconds: number): Promise<void>
+  /** The sum of all open counters of a bucket, and the one with the most points; undefined if none is open. */
+  largest(bucket: string): { key: string; points: number; sum: number } | undefined
   close(): void
 }
 
@@ -59,17 +63,27 @@ export function openRateLimiter(file: string, options: { maxCounters?: number } 
     'SELECT points, expire FROM rate_limits WHERE key = ? AND expire > ?'
   )
   const shorten = sqlite.prepare<[number, string]>('UPDATE rate_limits SET expire = ? WHERE key = ?')
+  // `;` follows `:`, so this is the range of one bucket.
+  const findLargest = sqlite.prepare<
+    { from: string; to: string; now: number },
+    { key: string; points: number; sum: number }
+  >(`
+    SELECT key, points, sum(points) OVER () AS sum FROM rate_limits
+     WHERE key >= :from AND key < :to AND expire > :now ORDER BY points DESC, key LIMIT 1`)
   const tidy = createTidying(sqlite, options.maxCounters ?? defaultMaxCounters)
   disableBusyTimeout(sqlite)
 
-  const consumeOne = (bucket: string, key: string, limit: Limit, points: number) =>
+  const takeOne = (bucket: string, key: string, seconds: number, points: number) =>
     whenFree(sqlite, () => {
       const now = Date.now()
       tidy(now)
-      const count = take.get({ key: `${bucket}:${key}`, points, now, end: now + limit.seconds * 1000 })
-      const allowed = count === undefined || count.points <= limit.points
-      return { allowed, retryAfterSeconds: allowed ? 0 : secondsUntil(count.expire, now) }
+      return { now, count: take.get({ key: `${bucket}:${key}`, points, now, end: now + seconds * 1000 }) }
     })
+  const consumeOne = async (bucket: string, key: string, limit: Limit, points: number) => {
+    const { now, count } = await takeOne(bucket, key, limit.seconds, points)
+    const allowed = count === undefined || count.points <= limit.points
+    return { allowed, retryAfterSeconds: allowed ? 0 : secondsUntil(count.expire, now) }
+  }
   const leftOf = (bucket: string, key: string, limit: Limit) => {
     const now = Date.now()
     const count = find.get(`${bucket}:${key}`, now)
@@ -95,6 +109,13 @@ export function openRateLimiter(file: string, options: { maxCounters?: number } 
       if (wide === undefined || own.points === 0) return own
       const around = leftOf(bucket, wide, wideLimit(limit))
       return around.points < own.points ? around : own
+    },
+    async count(bucket, key, seconds) {
+      await takeOne(bucket, key, seconds, 1)
+    },
+    largest(bucket) {
+      const found = findLargest.get({ from: `${bucket}:`, to: `${bucket};`, now: Date.now() })
+      return found && { ...found, key: found.key.slice(bucket.length + 1) }
     },
     close: () => void sqlite.close()
   }

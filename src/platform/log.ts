@@ -121,7 +121,10 @@ const secrets: readonly [pattern: RegExp, instead: string][] = [
   [/(:\/\/)[^\s/@]+@/g, '$1[secret]@'],
   // Emails, including Unicode ones. A package such as @node-rs/argon2 in a stack has no domain after its @.
   [/[\p{L}\p{N}.!#$%&'*+=?^_`{|}~-]{1,64}@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu, '[address]'],
-  [/\b(?:sk|rk)_(?:live|test)_\w+|\bwhsec_[\w+/=-]+|\b\w{1,64}_secret_\w+|\$argon2\S+/g, '[secret]'],
+  [
+    /\b(?:sk|rk)_(?:live|test)_\w+|\bwhsec_[\w+/=-]+|\b\w{1,64}_secret_\w+|\$(?:argon2|wp\$2|2[aby]\$|[PH]\$)\S+/g,
+    '[secret]'
+  ],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 [secret]'],
   [/([?&#](?:token|key|secret|signature|password)=)[^\s&#"']+/gi, '$1[secret]'],
   [/(shopstead_(?:session|device)=)[^\s;,"']+/g, '$1[secret]'],

@@ -73,20 +73,23 @@ export function toMajor(minor: number, currency: string): number {
   return minor / 10 ** currencyDecimals(currency)
 }
 
-/** An amount for display, in English notation with all of the currency's decimals: `€12.50`. */
-export function formatMoney(minor: number, currency: string): string {
-  const known = formats.get(currency) ?? formatOf(currency)
+/**
+ * An amount for display with all of the currency's decimals, in the notation of a language: `€12.50`, and `12,50 €` in
+ * German.
+ */
+export function formatMoney(minor: number, currency: string, language = 'en'): string {
+  const known = formats.get(`${language} ${currency}`) ?? formatOf(currency, language)
   return known.format(toMajor(minor, currency))
 }
 
 /** Creating one takes 30 times as long as using it, and a list formats an amount in each row. */
 const formats = new Map<string, Intl.NumberFormat>()
 
-function formatOf(currency: string): Intl.NumberFormat {
+function formatOf(currency: string, language: string): Intl.NumberFormat {
   const decimals = currencyDecimals(currency)
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency, ...digits })
-  formats.set(currency, format)
+  const format = new Intl.NumberFormat(language, { style: 'currency', currency, ...digits })
+  formats.set(`${language} ${currency}`, format)
   return format
 }
 

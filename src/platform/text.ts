@@ -17,6 +17,18 @@ export function codePoints(text: string): number {
   return count
 }
 
+/** Characters that show nothing: marks of direction, soft hyphen, zero-width space, byte order mark, and tags (U+E0000). */
+const invisible =
+  /[\u00AD\u061C\u180E\u200B\u200E\u200F\u2060-\u2064\u206A-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E0FFF}]/gu
+
+/**
+ * A text without the characters that show nothing. They make two names equal to the eye, turn the words around them, or
+ * carry text that only a machine reads. The joiners U+200C and U+200D stay, because Persian, Indic scripts and emoji need them.
+ */
+export function withoutInvisible(text: string): string {
+  return text.replaceAll(invisible, '')
+}
+
 /** A URL slug: `Étude in C` becomes `etude-in-c`. Empty if the text has no Latin letter or digit. */
 export function slugify(text: string): string {
   return text

@@ -31,4 +31,6 @@ export type ShopContext = {
   readonly cards: CardGateway | null
   /** Where browsers reach the pages, without a trailing slash. */
   readonly publicUrl: () => string
+  /** The language tag of whom this shop serves, such as a request's buyer; without it, that of the setting. */
+  readonly language?: string
 }

@@ -13,7 +13,8 @@ import type { Door } from '../platform/http/listen.ts'
 import type { Logger } from '../platform/log.ts'
 import { readCatalogFile } from '../shop/catalog/import/read-file.ts'
 import { settlePayments } from '../shop/payments/reconcile.ts'
-import { parseSettingKey, setting } from '../shop/settings/settings.ts'
+import { shopPlace } from '../shop/settings/shop-days.ts'
+import { parseSettingKey } from '../shop/settings/settings.ts'
 import { startServer } from '../start-server.ts'
 import type { RunningServer } from '../start-server.ts'
 import { lastMail } from './mails.ts'
@@ -98,8 +99,7 @@ async function fill(app: App, { seed = fewProducts, settings = {} }: TestShopOpt
     migrateDatabase(app.db)
     const now = app.clock.now()
     for (const [key, value] of Object.entries(settings)) changeSetting(app.db, parseSettingKey(key), value, now)
-    const currency = setting(app.db, 'shop.currency')
-    const files = seed === 'demo' ? [] : [readCatalogFile(JSON.stringify(seed), { currency }).file]
+    const files = seed === 'demo' ? [] : [readCatalogFile(JSON.stringify(seed), shopPlace(app.db)).file]
     await seedShop(app, { files, demo: seed === 'demo', orders: undefined }, now, () => undefined)
   } finally {
     app.close()

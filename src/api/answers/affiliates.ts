@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { affiliate } from '../../shop/affiliates/view.ts'
+import { ownPayout } from '../../shop/payouts/shapes.ts'
 import { balance, referral } from '../../shop/referrals/shapes.ts'
 
 export const referralsData = z.object({
@@ -8,4 +9,17 @@ export const referralsData = z.object({
 })
 
 export const affiliateData = z.object({ affiliate })
+export const clickData = z.object({
+  accepted: z.literal(true),
+  trackingDays: z.int().nullable().meta({
+    description:
+      'For how many days from now a checkout may send the ref (affiliates.cookieDays). Null for a ref that would not count.',
+    example: 30
+  })
+})
 export const ownAffiliateData = z.object({ affiliate, balance })
+
+export const payoutsData = z.object({
+  payouts: z.array(ownPayout).meta({ description: 'The newest first.' }),
+  nextCursor: z.string().nullable().meta({ description: 'Null on the last page.', example: null })
+})

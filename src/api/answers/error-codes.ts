@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.ts'
 import { cartProblem } from '../../shop/orders/shapes.ts'
+import { balance } from '../../shop/referrals/shapes.ts'
 import type { PasswordRule } from '../../shop/accounts/password-rules.ts'
 
 /** An error code in the API description. */
@@ -79,7 +80,11 @@ export const errors = {
   CHECKOUT_GATEWAY_NOT_CONFIGURED: { when: "The gateway's credentials are missing.", details: none },
   CHECKOUT_NOT_IMPLEMENTED: { when: 'The configured gateway does not offer this strategy.', details: none },
   CONFIG_INVALID_AFFILIATE_TERMS_VERSION: { when: "The shop's terms version is not valid.", details: none },
-  CONFLICT: { when: 'The state of the order does not allow it; read the order again.', details: none },
+  CONFLICT: {
+    when: 'The state of the order or account does not allow it. `balance`: what deleting this affiliate would leave open.',
+    details: z.object({ balance: balance.optional() }),
+    example: {}
+  },
   CSRF_FAILED: {
     when: 'The nonce is missing, invalid or expired, or another site sent the request.',
     details: z.object({ reason: z.enum(['missing_nonce', 'invalid_nonce', 'cross_site']) }),
@@ -140,6 +145,11 @@ export const errors = {
 } satisfies Partial<Record<ErrorCode, ErrorDescription>>
 
 export type PublicCode = keyof typeof errors
+
+/** Whether an error code is one of HTTP responses. */
+export function isPublicCode(code: ErrorCode): code is PublicCode {
+  return Object.hasOwn(errors, code)
+}
 
 /** The description of an error code. */
 export function describeCode(code: PublicCode): ErrorDescription {

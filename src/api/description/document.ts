@@ -17,6 +17,7 @@ import { describeWebhooks } from './webhooks.ts'
  * @param place the shop's address, and the name of its session cookie
  */
 export function describeApi(place: { publicUrl: string; apiPrefix: string; cookieName: string }): ApiDocument {
+  const service = { url: `${place.publicUrl}${place.apiPrefix}`, description: 'The service itself, for servers.' }
   const document = createDocument(
     {
       openapi: '3.1.1',
@@ -24,14 +25,12 @@ export function describeApi(place: { publicUrl: string; apiPrefix: string; cooki
         title: 'Shopstead',
         version: packageVersion(),
         description: introduction,
+        contact: { name: 'The shop', url: place.publicUrl },
         license: { name: 'MIT', identifier: 'MIT' }
       },
-      servers: [
-        { url: `${place.publicUrl}/api/secure`, description: 'The first-party proxy.' },
-        { url: `${place.publicUrl}${place.apiPrefix}`, description: 'The service itself, for servers.' }
-      ],
+      servers: [{ url: `${place.publicUrl}/api/secure`, description: 'The first-party proxy.' }, service],
       tags: tags.map(({ name, description }) => ({ name, description })),
-      paths: pathsOf(routes),
+      paths: pathsOf(routes, service),
       webhooks: describeWebhooks(),
       components: {
         securitySchemes: {
@@ -58,27 +57,31 @@ export function describeApi(place: { publicUrl: string; apiPrefix: string; cooki
   return document
 }
 
-function pathsOf(all: readonly Route[]): ZodOpenApiPathsObject {
+type Server = { url: string; description: string }
+
+function pathsOf(all: readonly Route[], service: Server): ZodOpenApiPathsObject {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {}
-  for (const route of all) (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route)
+  for (const route of all) (paths[route.path] ??= {})[route.method.toLowerCase()] = operationOf(route, service)
   return paths
 }
 
-function operationOf(route: Route): ZodOpenApiOperationObject {
+function operationOf(route: Route, service: Server): ZodOpenApiOperationObject {
+  const body = route.body ?? route.rawBody
   return {
     operationId: operationIdOf(route),
     summary: route.summary,
     description: nonceNote(route),
     tags: [tagOf(route)],
+    ...(route.proxy === null ? { servers: [service] } : {}),
     security: securityOf(route),
     requestParams: parametersOf(route),
-    ...(route.body === undefined
+    ...(body === undefined
       ? {}
       : {
           requestBody: {
-            required: true,
+            required: !body.safeParse({}).success,
             content: {
-              'application/json': { schema: route.body, example: requestExamples[`${route.method} ${route.path}`] }
+              'application/json': { schema: body, example: requestExamples[`${route.method} ${route.path}`] }
             }
           }
         }),

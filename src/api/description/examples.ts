@@ -28,9 +28,18 @@ export const requestExamples: Readonly<Record<string, object>> = {
     cancelUrl: 'https://shop.example/basket'
   },
   'POST /store/quote': { items: [{ productId: 3, quantity: 2 }], couponCode: 'WELCOME10' },
+  'POST /store/prove-email': { email: 'ada@example.com', code: '48201937' },
   'POST /affiliates/clicks': { ref: 'mira' },
   'POST /affiliates/apply': { website: 'https://mira.example', message: 'I write about lanterns.' },
-  'POST /affiliates/terms': { version: '2026-01-01' }
+  'POST /affiliates/terms': { version: '2026-01-01' },
+  'POST /webhooks/stripe': {
+    id: 'evt_1QpT3xLkdIwHu7ix',
+    object: 'event',
+    type: 'checkout.session.completed',
+    livemode: true,
+    created: 1_773_480_413,
+    data: { object: { id: 'cs_live_a1B2c3', object: 'checkout.session' } }
+  }
 }
 
 type Schema = Readonly<Record<string, unknown>>

@@ -14,6 +14,9 @@ logout. A proxy of your own can leave the check to the service by sending \`X-Sh
 
 **Methods.** HEAD works wherever GET does. Other methods are 405 with \`Allow\`. An unknown path is 404. An invalid Host
 header is 400 VALIDATION_FAILED on every path.
+
+**Headers.** Beside those that each endpoint describes, a response has \`Content-Type\`, \`X-Content-Type-Options\`, over
+https \`Strict-Transport-Security\`, and what HTTP itself needs, such as \`Date\` and \`Content-Length\`.
 `.trim()
 
 export const tags: readonly { name: string; description: string; areas: readonly string[] }[] = [

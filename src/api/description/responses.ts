@@ -8,7 +8,6 @@ import { failureExample, failureSchema, successSchema } from './envelopes.ts'
 import { exampleOf } from './examples.ts'
 import { refusalsOf } from './refusals.ts'
 
-const requestId = { schema: { type: 'string' }, description: 'The same as request_id in meta; always new.' } as const
 const text = { schema: { type: 'string' } } as const
 
 /** The OpenAPI responses of an endpoint: its success and every error code that it answers. */
@@ -17,26 +16,51 @@ export function responsesOf(route: Route): ZodOpenApiResponsesObject {
     [`${route.answers[0]?.status ?? 200}` as const]: successOf(route)
   }
   if (route.cache === 'public') {
-    responses['304'] = { description: 'The stored response of the client is current.', headers: { ETag: text } }
+    const description = 'The stored response of the client is current.'
+    responses['304'] = { description, headers: { ...everyAnswers(route), ...validator } }
   }
-  for (const [status, codes] of refusalsOf(route)) responses[`${status}` as '400'] = refusalOf(status, codes)
+  for (const [status, codes] of withHostRefusal(route))
+    responses[`${status}` as '400'] = refusalOf(route, status, codes)
   return responses
 }
 
-function successOf({ answers, cache, startsSession, path }: Route): ZodOpenApiResponseObject {
-  const schemas = answers.map(successSchema)
+/** The refusals of a route, and 400 for an invalid Host header, which no route sees. */
+function withHostRefusal(route: Route): Map<number, readonly PublicCode[]> {
+  const refusals = new Map<number, readonly PublicCode[]>(refusalsOf(route))
+  const codes = refusals.get(400) ?? []
+  return codes.includes('VALIDATION_FAILED') ? refusals : refusals.set(400, [...codes, 'VALIDATION_FAILED'])
+}
+
+type AnswerHeaders = Record<string, { schema: { type: 'string' }; required?: true; description?: string }>
+
+const validator: AnswerHeaders = { ETag: { ...text, required: true, description: 'For If-None-Match.' } }
+
+function everyAnswers({ proxy }: Route): AnswerHeaders {
+  return {
+    'X-Request-Id': { ...text, required: true, description: 'The same as request_id in meta; always new.' },
+    'Cache-Control': { ...text, required: true },
+    ...(proxy === null
+      ? {}
+      : {
+          'X-Dropped-Query': {
+            ...text,
+            description: 'From the first-party proxy: the names of the query parameters that it dropped, at most ten.'
+          }
+        })
+  }
+}
+
+/** The headers of an endpoint's own. A failed checkout has created an order, too. */
+function ownHeaders({ sends = {} }: Route): AnswerHeaders {
+  return Object.fromEntries(Object.entries(sends).map(([name, description]) => [name, { ...text, description }]))
+}
+
+function successOf(route: Route): ZodOpenApiResponseObject {
+  const schemas = route.answers.map(successSchema)
   const [first = z.object({}), ...more] = schemas
   return {
-    description: descriptionOf(answers),
-    headers: {
-      'X-Request-Id': requestId,
-      'Cache-Control': text,
-      ...(cache === 'public' ? { ETag: { ...text, description: 'For If-None-Match.' } } : {}),
-      ...(startsSession === true ? { 'Set-Cookie': { ...text, description: 'The session.' } } : {}),
-      ...(path === '/store/checkout-session'
-        ? { 'Idempotency-Replayed': { ...text, description: 'true if an earlier response is repeated.' } }
-        : {})
-    },
+    description: descriptionOf(route.answers),
+    headers: { ...everyAnswers(route), ...(route.cache === 'public' ? validator : {}), ...ownHeaders(route) },
     content: { 'application/json': { schema: more.length === 0 ? first : z.union([first, ...more]) } }
   }
 }
@@ -45,15 +69,19 @@ function descriptionOf(answers: readonly Answer[]): string {
   return answers.flatMap(({ about }) => about ?? []).join(' Or: ') || 'Done.'
 }
 
-function refusalOf(status: number, codes: readonly PublicCode[]): ZodOpenApiResponseObject {
+function refusalOf(route: Route, status: number, codes: readonly PublicCode[]): ZodOpenApiResponseObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${describeCode(code).when}`).join('\n\n'),
     headers: {
-      'X-Request-Id': requestId,
+      ...everyAnswers(route),
+      ...(codes.includes('CHECKOUT_FAILED') ? ownHeaders(route) : {}),
       ...(status === 429 || status === 503
         ? { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } as const }
         : {}),
-      ...(status === 405 ? { Allow: text } : {})
+      ...(status === 405 ? { Allow: { ...text, required: true } } : {}),
+      ...(status === 415
+        ? { 'Accept-Encoding': { ...text, description: 'The encoding that is read, after a Content-Encoding.' } }
+        : {})
     },
     content: {
       'application/json': {

@@ -32,6 +32,12 @@ function showChoice() {
     before.textContent = variation.original
     now.after(' ', before)
   }
+  for (const text of variation.facts) {
+    const fact = document.createElement('span')
+    fact.className = 'fact'
+    fact.textContent = text
+    find('[data-price]').append(' ', fact)
+  }
   showPicture(variation)
 }
 

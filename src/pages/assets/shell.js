@@ -14,7 +14,7 @@ function showCount() {
 
 // Pages that a cache keeps are the same for every visitor.
 client.captureLanding()
-for (const field of findAll('[name=tracking]')) field.value = landing()
+for (const field of findAll('[name=tracking]')) field.value = String(new URLSearchParams(client.tracking()))
 showCount()
 addEventListener('cart', showCount)
 globalThis.cookieStore?.addEventListener('change', ({ changed, deleted }) => {
@@ -30,13 +30,3 @@ void client.get('/nonce').then(
   },
   () => undefined
 )
-
-/** Where the visitor came from, as captureLanding stored it within 30 days. */
-function landing() {
-  try {
-    const { at = 0, ...values } = JSON.parse(localStorage.getItem('shopstead.tracking') ?? '{}')
-    return Date.now() - at < 2_592_000_000 ? String(new URLSearchParams(values)) : ''
-  } catch {
-    return ''
-  }
-}

@@ -1,7 +1,7 @@
 import { isShopError } from '../../client/client.ts'
 import type { Me, Affiliate, Download, Membership, OwnSubscription, Referral } from '../../client/client.ts'
 import { fileLink, pathOf } from './order-card.ts'
-import { dayText, isTextKey, money } from './texts/languages.ts'
+import { dayText, isTextKey, money } from '../../platform/texts/languages.ts'
 import { formView, outcomeOf, message } from './form-view.ts'
 import type { Blank, Field, FormView, Known, Outcome } from './form-view.ts'
 import type { AddressForm, Shown, ShownPage, Site, Visit } from './site.ts'
@@ -51,7 +51,7 @@ export async function changeAccount(visit: Visit): Promise<Shown> {
   try {
     if (action === 'country')
       return await accountPage(visit, {}, await visit.addressForm(Object.fromEntries(form), false))
-    if (action === 'delete') return await deleteAccount(visit, form)
+    if (action === 'delete' || action === 'delete.anyway') return await deleteAccount(visit, form)
     const done = await actions.get(action)?.(visit, form)
     return { redirect: done === undefined ? '/account' : `/account?done=${done}#on-${name}` }
   } catch (error) {
@@ -64,13 +64,22 @@ export async function changeAccount(visit: Visit): Promise<Shown> {
 /** A wrong password is an error of its field. The API answers as to a failed login. */
 function refusalOf(error: unknown, action: string, form: URLSearchParams, { t }: Site): Outcome {
   const outcome = outcomeOf(error, form, 'newPassword')
-  const field = { password: 'currentPassword', email: 'password', delete: 'deletePassword' }[action]
+  const field = {
+    password: 'currentPassword',
+    email: 'password',
+    delete: 'deletePassword',
+    'delete.anyway': 'deletePassword'
+  }[action]
   if (field !== undefined && isShopError(error, 'AUTH_INVALID_CREDENTIALS'))
     return { ...outcome, status: 422, refused: { [field]: [t('wrongPassword')] }, error: null }
   // Without a verified email, someone else could delete what was bought with it.
   if (action === 'delete' && isShopError(error, 'AUTH_EMAIL_NOT_VERIFIED')) {
     const remedy = { action: 'delete.verify', label: t('account.sendLink') }
     return { ...outcome, error: t('account.verifyFirst'), remedy }
+  }
+  if (action === 'delete' && isShopError(error, 'CONFLICT') && error.details.balance !== undefined) {
+    const remedy = { action: 'delete.anyway', label: t('account.deleteAnyway') }
+    return { ...outcome, error: t('account.openBalance'), remedy }
   }
   return outcome
 }
@@ -126,7 +135,10 @@ function sendVerification(done: string) {
 }
 
 async function deleteAccount({ client, site: { t } }: Visit, form: URLSearchParams): Promise<ShownPage> {
-  await client.post('/me/delete', { password: form.get('deletePassword') ?? '' })
+  await client.post('/me/delete', {
+    password: form.get('deletePassword') ?? '',
+    despiteBalance: form.get('action') === 'delete.anyway'
+  })
   return message(t('account.deleted'), t('account.deletedText'), [{ label: t('link.shop'), url: '/' }])
 }
 
@@ -295,8 +307,9 @@ function membershipView({ planName, status, expiresAt, isPro }: Membership, site
 
 function subscriptionView(subscription: OwnSubscription, isEnding: boolean, site: Site) {
   const { t } = site
-  const { id, name, status, interval, amount, currency, currentPeriodEnd, canCancel, manageUrl } = subscription
-  const price = t(`subscription.${interval}`, { amount: money(amount, site, currency) })
+  const { id, name, status, interval, amount, recurring, currency, currentPeriodEnd, canCancel, manageUrl } =
+    subscription
+  const price = t(`subscription.${interval}`, { amount: money(recurring?.amount ?? amount, site, currency) })
   const access =
     status === 'past_due' ? t('subscription.now') : t('subscription.access', { day: dayText(currentPeriodEnd, site) })
   return {

@@ -81,6 +81,35 @@ export function setPlaced(token: string, place: Place): string {
   return ownCookie(placedCookie, token, '/thanks', place)
 }
 
+/** The pages that a payment leads back to, with the cookie that keeps the order's token out of their address. */
+const returnCookies = { '/thanks': 'shopstead_thanks', '/cart': 'shopstead_returned' } as const
+
+type ReturnPage = keyof typeof returnCookies
+
+/** Anything but a token must not get into a path. */
+export function isOrderToken(text: string): boolean {
+  return /^[\w-]{1,100}$/.test(text)
+}
+
+/** The token of the order from whose payment the buyer came back to a page; null for none. */
+export function returnedOrder(cookie: Cookies, page: ReturnPage): string | null {
+  const token = cookie(returnCookies[page]) ?? ''
+  return isOrderToken(token) ? token : null
+}
+
+/**
+ * Leads the browser to the same page without the token of its order, which everyone with the address could use: addresses
+ * get into histories, referrers and logs.
+ */
+export function withoutToken(token: string, page: ReturnPage, place: Place): { redirect: string; cookies: string[] } {
+  return { redirect: page, cookies: [setReturned(token, page, place)] }
+}
+
+/** The Set-Cookie header that names the order of a page; empty for none. */
+export function setReturned(token: string, page: ReturnPage, place: Place): string {
+  return ownCookie(returnCookies[page], token, page, place)
+}
+
 const keyCookie = 'shopstead_key'
 
 /** The visitor's own number, from which the keys of purchases follow. */

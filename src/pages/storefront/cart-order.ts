@@ -1,7 +1,7 @@
 import { keyOf, setPlaced } from './cart-cookie.ts'
 import type { CartItem } from './cart-cookie.ts'
 import type { AddressForm, Site, Visit } from './site.ts'
-import { isTextKey } from './texts/languages.ts'
+import { isTextKey } from '../../platform/texts/languages.ts'
 
 type Address = Partial<
   Record<'firstName' | 'lastName' | 'country' | 'state' | 'address1' | 'address2' | 'postcode' | 'city', string>
@@ -82,14 +82,14 @@ export async function order(
   return { redirect: checkoutUrl === statusUrl ? own : checkoutUrl, cookies: [setPlaced(orderToken, site)] }
 }
 
-/** Where the visitor came from. A script sends what it has stored; without it, the cookie of an earlier order counts. */
+/** Where the visitor came from. A script sends what it has stored; without a ref, the affiliate cookie counts. */
 function trackingOf({ cookie }: Visit, form: URLSearchParams) {
   const landing = new URLSearchParams(form.get('tracking') ?? '')
   const names = ['ref', 'campaign', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content'] as const
   const stored = Object.fromEntries(names.flatMap((name) => (landing.get(name) ? [[name, landing.get(name)]] : [])))
-  if (Object.keys(stored).length > 0) return stored
+  if (stored['ref'] !== undefined) return stored
   const kept = (['ref', 'campaign'] as const).map((name) => [name, cookie(`shopstead_${name}`)])
-  return Object.fromEntries(kept.filter(([, value]) => value !== undefined))
+  return { ...stored, ...Object.fromEntries(kept.filter(([, value]) => value !== undefined)) }
 }
 
 async function digest(text: string): Promise<string> {

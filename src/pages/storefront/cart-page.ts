@@ -1,13 +1,27 @@
 import { isShopError } from '../../client/client.ts'
 import type { Quote } from '../../client/client.ts'
 import { toPicture } from './products.ts'
-import { cartCookie, nameOf, parseCart, quantityOf, setCart, setKey, slugOf, setSlug, withItem } from './cart-cookie.ts'
+import {
+  cartCookie,
+  isOrderToken,
+  nameOf,
+  parseCart,
+  quantityOf,
+  returnedOrder,
+  setCart,
+  setKey,
+  setReturned,
+  slugOf,
+  setSlug,
+  withItem,
+  withoutToken
+} from './cart-cookie.ts'
 import type { CartItem } from './cart-cookie.ts'
 import { declineText, order, requestOf } from './cart-order.ts'
 import type { Wish } from './cart-order.ts'
 import { checkoutFields, optionalAddress, outcomeOf } from './form-view.ts'
 import type { FieldErrors } from './form-view.ts'
-import { money } from './texts/languages.ts'
+import { dayText, money } from '../../platform/texts/languages.ts'
 import { taxLabel } from './order-card.ts'
 import type { AddressForm, Shown, ShownPage, Site, Visit } from './site.ts'
 import type { Product } from '../../client/api-types.ts'
@@ -23,10 +37,16 @@ type Outcome = {
 
 /** The cart. After the payment page it says whether the order was cancelled; the address alone proves nothing. */
 export async function showCart(visit: Visit): Promise<Shown> {
-  const token = visit.query.get('orderToken') ?? ''
-  const isCancelled = /^[\w-]{1,100}$/.test(token) && (await statusOf(visit, token)) === 'cancelled'
-  const note = isCancelled ? visit.site.t('cart.cancelled') : null
-  const cookies = visit.cookie('shopstead_key') === undefined ? [setKey(visit.site)] : []
+  const { query, cookie, site } = visit
+  const sent = query.get('orderToken')
+  if (sent !== null) return withoutToken(isOrderToken(sent) ? sent : '', '/cart', site)
+  const token = returnedOrder(cookie, '/cart')
+  const isCancelled = token !== null && (await statusOf(visit, token)) === 'cancelled'
+  const note = isCancelled ? site.t('cart.cancelled') : null
+  const cookies = [
+    ...(cookie('shopstead_key') === undefined ? [setKey(site)] : []),
+    ...(token === null ? [] : [setReturned('', '/cart', site)])
+  ]
   return cartPage(visit, parseCart(visit.cookie(cartCookie)), new URLSearchParams(), { cookies }, note)
 }
 
@@ -49,8 +69,26 @@ export async function changeCart(visit: Visit, form: URLSearchParams): Promise<S
     return [{ ...item, quantity: typed === undefined ? item.quantity : quantityOf(typed) }]
   })
   const cookies = [setCart(items, visit.site)]
+  if (form.has('prove')) return prove(visit, items, form, cookies)
   if (!form.has('pay') || items.length === 0) return cartPage(visit, items, form, { cookies })
   return pay(visit, items, form, cookies)
+}
+
+/** Sends a guest a code that proves the email, or checks it, for a coupon that counts for each customer. */
+async function prove(visit: Visit, items: CartItem[], form: URLSearchParams, cookies: string[]): Promise<Shown> {
+  const email = form.get('email')?.trim() ?? ''
+  const code = form.get('emailCode') ?? ''
+  const isCheck = form.get('prove') === 'check'
+  try {
+    await visit.client.post('/store/prove-email', isCheck ? { email, code } : { email })
+  } catch (error) {
+    if (!isShopError(error, 'TOKEN_INVALID'))
+      return cartPage(visit, items, form, { ...outcomeOf(error, form), cookies })
+    const refused = { emailCode: [visit.site.t('prove.wrong')] }
+    return cartPage(visit, items, form, { status: error.status, refused, cookies })
+  }
+  if (!isCheck) form.set('codeSentTo', email)
+  return cartPage(visit, items, form, { cookies })
 }
 
 async function pay(visit: Visit, items: CartItem[], form: URLSearchParams, cookies: string[]): Promise<Shown> {
@@ -93,6 +131,7 @@ type Quoted = {
   quote: Quote
   wish: Wish
   couponError: string | null
+  needsProof: boolean
   address: AddressForm
   methods: Quote['shipping']['methods']
   isPickup: boolean
@@ -107,19 +146,18 @@ async function quoteOf(visit: Visit, items: CartItem[], form: URLSearchParams, t
   const address = typed ?? (await startAddress(visit, form))
   const asked = requestOf(visit.site, items, form, address)
   const known = refusalOf(form, items)
-  const { quote: first, couponError } = await quoteWithCoupon(
-    visit,
-    known === null ? asked : without(asked),
-    asked,
-    form
-  )
+  const {
+    quote: first,
+    couponError,
+    needsProof
+  } = await quoteWithCoupon(visit, known === null ? asked : without(asked), asked, form)
   const coupon = known ?? couponError
   const used = coupon === null ? asked : without(asked)
   const { required, methods, chosen } = first.shipping
   const { shippingAddress: _address, shippingMethod: _method, ...unshipped } = used
   if (!required) {
     const quote = used.shippingAddress === undefined ? first : await client.post('/store/quote', quoteBody(unshipped))
-    return { quote, wish: unshipped, couponError: coupon, address, methods: [], isPickup: false }
+    return { quote, wish: unshipped, couponError: coupon, needsProof, address, methods: [], isPickup: false }
   }
   const wanted = methods.find(({ id }) => id === used.shippingMethod) ?? methods.find(({ pickup }) => !pickup)
   const isPickup = wanted?.pickup === true
@@ -131,7 +169,7 @@ async function quoteOf(visit: Visit, items: CartItem[], form: URLSearchParams, t
   const isSame = wanted?.id === chosen && wanted?.id === used.shippingMethod && !(isPickup && _address !== undefined)
   const isChosen = wanted === undefined || isSame
   const quote = isChosen ? first : await client.post('/store/quote', quoteBody(wish))
-  return { quote, wish, couponError: coupon, address, methods, isPickup }
+  return { quote, wish, couponError: coupon, needsProof, address, methods, isPickup }
 }
 
 function without({ couponCode: _coupon, ...wish }: Wish): Wish {
@@ -140,13 +178,15 @@ function without({ couponCode: _coupon, ...wish }: Wish): Wish {
 
 /** What a price depends on. */
 function quoteBody({ items, couponCode, customer, shippingAddress, shippingMethod, subscribeAgain, strategy }: Wish) {
-  const { vatId } = customer ?? {}
+  const { vatId, email } = customer ?? {}
+  // The email decides about a code that counts for each customer.
+  const buyer = { ...(vatId && { vatId }), ...(couponCode && email && { email }) }
   const { country, state } = shippingAddress ?? {}
   return {
     items,
     strategy,
     ...(couponCode === undefined ? {} : { couponCode }),
-    ...(vatId === undefined ? {} : { customer: { vatId } }),
+    ...(Object.keys(buyer).length === 0 ? {} : { customer: buyer }),
     ...(subscribeAgain === undefined ? {} : { subscribeAgain }),
     ...(country === undefined ? {} : { shippingAddress: { country, ...(state === undefined ? {} : { state }) } }),
     ...(shippingMethod === undefined ? {} : { shippingMethod })
@@ -158,19 +198,20 @@ async function quoteWithCoupon({ client, site }: Visit, wish: Wish, asked: Wish,
   try {
     const quote = await client.post('/store/quote', quoteBody(wish))
     const problem = quote.problems.find(({ path }) => path === 'couponCode')
-    if (problem === undefined) return { quote, couponError: null }
-    remember(form, problem.message, dependsOnCart.has(problem.code) ? cartText(asked.items) : '')
-    return {
-      quote: await client.post('/store/quote', quoteBody(without(wish))),
-      couponError: problem.message
-    }
+    if (problem === undefined) return { quote, couponError: null, needsProof: false }
+    const needsProof = problem.code === 'login_needed'
+    const couponError = needsProof ? site.t('prove.coupon') : problem.message
+    if (!needsProof) remember(form, couponError, dependsOnCart.has(problem.code) ? cartText(asked.items) : '')
+    return { quote: await client.post('/store/quote', quoteBody(without(wish))), couponError, needsProof }
   } catch (error) {
     if (wish.couponCode === undefined || !isShopError(error)) throw error
-    const refused = error.code === 'VALIDATION_FAILED' ? error.details.fieldErrors['couponCode']?.join(' ') : undefined
+    const { couponCode: wrong, 'customer.email': wrongEmail } =
+      error.code === 'VALIDATION_FAILED' ? error.details.fieldErrors : {}
+    const refused = (wrong ?? wrongEmail)?.join(' ')
     if (refused === undefined && error.code !== 'RATE_LIMITED') throw error
     const couponError = refused ?? site.t('cart.tooManyCodes')
-    remember(form, couponError, '')
-    return { quote: await client.post('/store/quote', quoteBody(without(wish))), couponError }
+    if (wrongEmail === undefined) remember(form, couponError, '')
+    return { quote: await client.post('/store/quote', quoteBody(without(wish))), couponError, needsProof: false }
   }
 }
 
@@ -215,40 +256,53 @@ async function cartPage(
   const { userLoggedIn: isSignedIn } = await client.get('/nonce')
   const page = { status, template: 'cart', title: t('yourCart'), cookies }
   if (items.length === 0) return { ...page, data: { isSignedIn, note, lines: [] } }
-  const { quote, wish, couponError, address, methods, isPickup } = await quoteOf(visit, items, form, checked)
+  const { quote, wish, couponError, needsProof, address, methods, isPickup } = await quoteOf(
+    visit,
+    items,
+    form,
+    checked
+  )
   const lines = linesOf(visit, quote)
   const wrong = [...Object.keys(refused), ...(couponError === null ? [] : ['couponCode'])]
-  const values = Object.fromEntries(form)
+  const { required } = quote.shipping
+  const values = { ...(isSignedIn && required ? await nameOfAccount(visit) : {}), ...Object.fromEntries(form) }
+  const hasPickup = methods.some(({ pickup }) => pickup)
+  const isNameRequired = required && !hasPickup
   const focus = form.has('pay') ? (wrong[0] ?? firstWrong(checked)) : null
+  const closed = quote.problems.find(({ code }) => code === 'shop_closed')
   const invalidId = quote.problems.find(({ code }) => code === 'vat_id_invalid')?.message
   const errors = {
     ...refused,
     ...(couponError === null ? {} : { couponCode: [couponError] }),
     ...(invalidId === undefined ? {} : { vatId: [invalidId] })
   }
+  const sentTo = form.get('codeSentTo') ?? ''
+  const proof = needsProof && { sentTo, sent: sentTo === '' ? null : t('prove.sent', { email: sentTo }) }
   return {
     ...page,
     data: {
       isSignedIn,
       note,
       error,
+      proof,
       cart: cartText(items),
       lines,
-      payable: lines.every(({ problems }) => problems.length === 0),
+      payable: lines.every(({ problems }) => problems.length === 0) && closed === undefined,
       news: newsOf(quote, lines, t),
       total: quote.total,
       sums: sumsOf(quote, site),
+      renewal: renewalText(quote, site),
       values,
-      fields: checkoutFields(site, { values, errors, focus }, { coupon: 'couponCode', refreshes: 'update' }),
+      fields: checkoutFields(
+        site,
+        { values, errors, focus },
+        { coupon: 'couponCode', refreshes: 'update', isNameRequired }
+      ),
       focus,
       accepted: couponError === null && quote.coupons.length > 0 ? acceptedText(quote, site) : null,
-      address: quote.shipping.required
-        ? methods.some(({ pickup }) => pickup)
-          ? optionalAddress(address)
-          : address
-        : null,
+      address: required ? (hasPickup ? optionalAddress(address) : address) : null,
       isPickup,
-      hasPickup: methods.some(({ pickup }) => pickup),
+      hasPickup,
       shipping: methods.length === 0 ? null : shippingChoice(methods, wish, site),
       strategy: wish.strategy,
       subscribeAgain: wish.subscribeAgain === true,
@@ -257,10 +311,22 @@ async function cartPage(
   }
 }
 
+/** The name of the account, which is that of the recipient unless the buyer types another one. */
+async function nameOfAccount({ client }: Visit): Promise<{ firstName: string; lastName: string }> {
+  const { firstName, lastName } = (await client.get('/me')).profile
+  return { firstName: firstName ?? '', lastName: lastName ?? '' }
+}
+
 function firstWrong(address: AddressForm | undefined): string | null {
   if (address === undefined) return null
   if (address.countryErrors) return 'country'
   return address.rows.flat().find(({ errors }) => errors)?.name ?? null
+}
+
+function renewalText({ recurring }: Quote, site: Site): string | null {
+  if (recurring === null) return null
+  const { amount, interval, from } = recurring
+  return site.t(`renewal.${interval}`, { amount: money(amount, site), day: dayText(from, site) })
 }
 
 function acceptedText({ coupons, discount }: Quote, site: Site): string {

@@ -5,12 +5,15 @@ import type { AddressForm, ShownPage, Site } from './site.ts'
 export type Field = {
   name: string
   label: string
-  type?: 'text' | 'email' | 'password' | 'tel' | 'url' | 'tick' | 'long'
+  type?: 'text' | 'email' | 'password' | 'tel' | 'url' | 'tick' | 'long' | 'date'
   autocomplete?: string
   required?: boolean
   hint?: string
   /** The action that a change of the field sends, on a page with a script. */
   refreshes?: string
+  /** What to choose from; `choose` stands for nothing chosen. */
+  options?: readonly { value: string; label: string }[]
+  choose?: string
 }
 
 /** A field as field.eta shows it. */
@@ -140,7 +143,7 @@ type Typed = {
 export function checkoutFields(
   { t, minLength }: Site,
   { values, errors, focus }: Typed,
-  { coupon, refreshes }: { coupon: string; refreshes?: string }
+  { coupon, refreshes, isNameRequired }: { coupon: string; refreshes?: string; isNameRequired: boolean }
 ) {
   const view = (name: string, label: string, field: Omit<Field, 'name' | 'label'> = {}): FieldView => ({
     name,
@@ -151,6 +154,8 @@ export function checkoutFields(
     focus: name === focus
   })
   const refreshing = refreshes === undefined ? {} : { refreshes }
+  const name = (part: 'firstName' | 'lastName', autocomplete: string): FieldView =>
+    view(part, isNameRequired ? t(part) : t('optional', { label: t(part) }), { autocomplete, required: isNameRequired })
   const newPassword = {
     type: 'password',
     autocomplete: 'new-password',
@@ -158,9 +163,10 @@ export function checkoutFields(
   } as const
   return {
     email: view('email', t('receiptEmail'), { type: 'email', autocomplete: 'email', required: true }),
-    firstName: view('firstName', t('optional', { label: t('firstName') }), { autocomplete: 'given-name' }),
-    lastName: view('lastName', t('optional', { label: t('lastName') }), { autocomplete: 'family-name' }),
+    firstName: name('firstName', 'given-name'),
+    lastName: name('lastName', 'family-name'),
     password: view('password', t('password'), newPassword),
+    emailCode: view('emailCode', t('prove.code'), { autocomplete: 'one-time-code' }),
     coupon: view(coupon, t('coupon'), refreshing),
     vatId: view('vatId', t('vatId'), refreshing),
     notes: view('notes', t('note'))

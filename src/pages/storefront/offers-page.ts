@@ -1,6 +1,7 @@
 import { ShopError } from '../../client/client.ts'
-import type { Category } from '../../client/api-types.ts'
+import type { Card, Category } from '../../client/api-types.ts'
 import { toCard } from './products.ts'
+import { shopJsonLd } from './structured-data.ts'
 import type { Meta, Shown, Site, Visit } from './site.ts'
 
 const perPage = 24
@@ -36,7 +37,7 @@ export async function showOffers(visit: Visit): Promise<Shown> {
     return {
       template: 'offers',
       title: isFront ? site.name : heading,
-      meta: metaOf(query, chosen, site),
+      meta: metaOf(query, { chosen, products }, site),
       data: {
         ...listOf(query),
         heading,
@@ -141,12 +142,16 @@ export function link({ page = 1, category = '', search = '', sort = 'position' }
 }
 
 /** A search, and another order of the same products, stay out of search results. */
-function metaOf(query: Query, chosen: Category | undefined, site: Site): Meta {
+function metaOf(
+  query: Query,
+  { chosen, products }: { chosen: Category | undefined; products: readonly Card[] },
+  site: Site
+): Meta {
   const isListed = query.search === '' && query.sort === 'position'
   return {
     description: (chosen?.description || site.tagline) ?? '',
     path: isListed ? link(query) : null,
-    image: chosen?.image?.url ?? null,
-    jsonLd: null
+    image: chosen?.image ?? products.find(({ image }) => image !== null)?.image ?? null,
+    jsonLd: isFrontPage(query) ? shopJsonLd(site) : null
   }
 }

@@ -1,5 +1,5 @@
-import type { BuyerOrder, Download, Order, Shipment } from '../../client/api-types.ts'
-import { dayText, money } from './texts/languages.ts'
+import type { BuyerOrder, Download, Order, Refund, Shipment } from '../../client/api-types.ts'
+import { dayText, money } from '../../platform/texts/languages.ts'
 import { toPicture } from './products.ts'
 import type { Picture } from './products.ts'
 import type { Site } from './site.ts'
@@ -25,6 +25,8 @@ export type Summary = {
   caption: string
   lines: { name: string; quantity: number; amount: string; href?: string | null; picture?: Picture | null }[]
   sums: { label: string; amount: string; isTotal: boolean }[]
+  /** What each renewal costs; null for an order that nothing renews. */
+  renewal?: string | null
 }
 
 /** An order as order-card.eta shows it: its state, lines and sums. */
@@ -44,19 +46,19 @@ export type OrderCard = {
 
 /** `unitPrice` is the price before the discount. */
 type Line = { name: string; quantity: number; total: number; unitPrice?: number; productSlug?: string | null }
-type ShownOrder = Order & Partial<Pick<BuyerOrder, 'taxes' | 'images'>> & { lines?: Line[] }
+type ShownOrder = Order & Partial<Pick<BuyerOrder, 'taxes' | 'images' | 'refunds'>> & { lines?: Line[] }
 
 /** The view of an order in a list, or of one with its sums. */
 export function orderCard(order: ShownOrder, site: Site, { href = null }: { href?: string | null } = {}): OrderCard {
-  const { id, status, createdAt, renewalOf, currency, lineItems, lines, images } = order
+  const { id, status, refundState, createdAt, renewalOf, currency, lineItems, lines, images } = order
   const amount = (value: number): string => money(value, site, currency)
   const shown: Line[] = lines ?? lineItems
   return {
     id,
     name: site.t('order.name', { id }),
     href,
-    tone: orderStates[status].tone,
-    label: site.t(`state.${status}.label`),
+    tone: refundState === 'failed' ? 'bad' : orderStates[status].tone,
+    label: labelOf(order, site),
     createdAt,
     day: dayText(createdAt, site),
     renews: renewalOf === null ? null : site.t('order.renewal', { id: renewalOf }),
@@ -74,8 +76,26 @@ export function orderCard(order: ShownOrder, site: Site, { href = null }: { href
   }
 }
 
-/** The sums that lead to the total. Without prices before the discount, the lines contain their share of it. */
-function sumsOf({ total, totals, taxes = [], lines }: ShownOrder, site: Site): [string, number, true?][] {
+/** The state of an order, with what is known of its refunds. */
+function labelOf({ status, refundState }: Pick<Order, 'status' | 'refundState'>, { t }: Site): string {
+  if (refundState === 'failed') return t('state.refund_failed.label')
+  const state = t(`state.${status}.label`)
+  return refundState === 'partial' && status !== 'refunded' ? t('state.partly_refunded', { state }) : state
+}
+
+/** What went back to the buyer, or is on its way, after the total. */
+function refundSums(refunds: readonly Refund[], { t }: Site): [string, number][] {
+  return refunds
+    .filter(({ state }) => state !== 'failed')
+    .map(({ state, lines, amount }) => {
+      const what = lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ')
+      const label = t(state === 'done' ? 'sum.refunded' : 'sum.refundRequested')
+      return [what === '' ? label : `${label}: ${what}`, -amount]
+    })
+}
+
+/** The sums that lead to the total, and what was refunded of it. Without prices before the discount, the lines contain their share of it. */
+function sumsOf({ total, totals, taxes = [], refunds = [], lines }: ShownOrder, site: Site): [string, number, true?][] {
   const { t } = site
   const { discount, shipping, taxIncluded } = totals
   const taxRows = taxes.map(({ name, ratePercent, amount }): [string, number] => [
@@ -87,7 +107,8 @@ function sumsOf({ total, totals, taxes = [], lines }: ShownOrder, site: Site): [
     ...(shipping > 0 ? [[t('sum.shipping'), shipping] satisfies [string, number]] : []),
     ...(taxIncluded ? [] : taxRows),
     [t('sum.total'), total, true],
-    ...(taxIncluded ? taxRows : [])
+    ...(taxIncluded ? taxRows : []),
+    ...refundSums(refunds, site)
   ]
 }
 
@@ -97,7 +118,8 @@ export function taxLabel(
   { language, t }: Site
 ): string {
   const rate = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 4 }).format(ratePercent / 100)
-  const tax = ratePercent === 0 ? name : `${rate} ${name}`
+  const label = name === 'VAT' ? t('tax.VAT') : name
+  const tax = ratePercent === 0 ? label : `${rate} ${label}`
   return included ? t('sum.taxIncluded', { name: tax }) : tax
 }
 

@@ -1,13 +1,25 @@
 import type { BuyerOrder } from '../../client/api-types.ts'
 import { isShopError } from '../../client/client.ts'
 import type { Address, Data, OwnOrder, OwnOrderLine, Quote, QuoteLine } from '../../client/client.ts'
-import { cartCookie, isPlaced, placedOrder, parseCart, setCart, setPlaced, withItem } from './cart-cookie.ts'
+import {
+  cartCookie,
+  isOrderToken,
+  isPlaced,
+  placedOrder,
+  parseCart,
+  returnedOrder,
+  setCart,
+  setPlaced,
+  withItem,
+  withoutToken
+} from './cart-cookie.ts'
 import type { CartItem } from './cart-cookie.ts'
 import { outcomeOf, message } from './form-view.ts'
 import type { Outcome } from './form-view.ts'
 import { accessView, orderCard, orderStates, shipmentText } from './order-card.ts'
 import type { Shown, ShownPage, Site, Visit } from './site.ts'
-import type { TextKey } from './texts/languages.ts'
+import { money } from '../../platform/texts/languages.ts'
+import type { TextKey } from '../../platform/texts/languages.ts'
 
 const perPage = 10
 
@@ -64,7 +76,7 @@ async function orderPage(visit: Visit, { status = 200, error = null }: Outcome):
     const data = {
       isSignedIn: true,
       error,
-      ...wordsOf(known, site, 'order.atBankByEmail'),
+      ...withOwed(wordsOf(known, site, 'order.atBankByEmail'), order, site),
       card: orderCard(order, site),
       ...detailsOf(order, site),
       payUrl,
@@ -99,9 +111,21 @@ function wordsOf({ order: { status }, canPay, canCancel }: Facts, { t }: Site, a
   return { tone, heading: t(`state.${shown}.title`), text: t(`state.${shown}.text`) }
 }
 
-/** Where the order goes, what was shipped of it, and its invoice. */
-function detailsOf({ email, shipments, shippingAddress, billingAddress, invoiceUrl }: OwnOrder, site: Site) {
+type Words = ReturnType<typeof wordsOf>
+
+/** The words, with what the shop owes the buyer because a refund did not arrive. */
+function withOwed(words: Words, { status, refundState, refundOwed, currency }: OwnOrder, site: Site): Words {
+  if (refundState !== 'failed') return words
+  const owed = site.t('refund.owed', { amount: money(refundOwed, site, currency) })
+  if (status === 'refunded') return { tone: 'bad', heading: site.t('state.refund_failed.title'), text: owed }
+  return { ...words, text: `${words.text} ${owed}` }
+}
+
+/** Where the order goes, what was shipped of it, and its invoice with the credit notes of its refunds. */
+function detailsOf(order: OwnOrder, site: Site) {
+  const { email, shipments, shippingAddress, billingAddress, invoiceUrl, refunds } = order
   const { t } = site
+  const hasNotes = refunds.some(({ state }) => state === 'done')
   const addresses = [
     { title: t('order.shippingAddress'), lines: addressLines(shippingAddress, site) },
     { title: t('order.billingAddress'), lines: addressLines(billingAddress, site) }
@@ -109,6 +133,7 @@ function detailsOf({ email, shipments, shippingAddress, billingAddress, invoiceU
   return {
     email,
     invoiceUrl,
+    openInvoice: t(hasNotes ? 'order.openInvoiceAndNotes' : 'order.openInvoice'),
     shipments: shipments.map((shipment) => shipmentText(shipment, site)),
     addresses: addresses.filter(({ lines }) => lines.length > 0)
   }
@@ -197,34 +222,34 @@ type Thanked = Data<'GET', `/store/orders/${string}`>
  * cart is emptied if it became this order and the buyer does not need it any more.
  */
 export async function showThanks(visit: Visit): Promise<Shown> {
-  return thanksPage(visit)
+  const { query, cookie, site } = visit
+  // A bank leads back to the address that the shop sent it, which was sent before the order had a token.
+  const sent = query.get('orderToken') ?? (query.has('payment_intent') ? placedOrder(cookie) : null)
+  if (sent === null) return thanksPage(visit, returnedOrder(cookie, '/thanks'))
+  return isOrderToken(sent) ? withoutToken(sent, '/thanks', site) : unknown(site)
 }
 
-/** Cancels the order. */
+/** Cancels the order that the form names: another tab may show the page of another one. */
 export async function cancelThanked(visit: Visit): Promise<Shown> {
-  const { client } = visit
-  const token = tokenOf(visit)
-  if (token === null) return unknown(visit.site)
+  const { client, site } = visit
+  const token = (await visit.form()).get('orderToken') ?? ''
+  if (!isOrderToken(token)) return unknown(site)
   try {
     await client.post(`/store/orders/${token}/cancel`)
-    return { redirect: `/thanks?orderToken=${token}` }
+    return withoutToken(token, '/thanks', site)
   } catch (error) {
     const { status, error: text } = outcomeOf(error, new URLSearchParams())
-    return thanksPage(visit, status, text)
+    return thanksPage(visit, token, status, text)
   }
 }
 
-/** Anything but a token must not get into a path. */
-function tokenOf({ query, cookie }: Visit): string | null {
-  // A bank leads back to the address that the shop sent it, which was sent before the order had a token.
-  const token = query.get('orderToken') ?? (query.has('payment_intent') ? placedOrder(cookie) : '')
-  return /^[\w-]{1,100}$/.test(token) ? token : null
-}
-
-async function thanksPage(visit: Visit, status = 200, error: string | null = null): Promise<ShownPage> {
-  const { client, site, cookie } = visit
+async function thanksPage(
+  { client, site, cookie }: Visit,
+  token: string | null,
+  status = 200,
+  error: string | null = null
+): Promise<ShownPage> {
   const { t } = site
-  const token = tokenOf(visit)
   if (token === null) return unknown(site)
   try {
     const [known, { userLoggedIn: isSignedIn }] = await Promise.all([
@@ -244,7 +269,8 @@ async function thanksPage(visit: Visit, status = 200, error: string | null = nul
       ...accessView({ ...known, orderToken: token, hasAccounts: true }, site),
       payUrl,
       howToPay: order.status === 'on-hold' && canCancel ? own : null,
-      again: isUndecided ? `/thanks?orderToken=${token}` : null,
+      again: isUndecided ? '/thanks' : null,
+      token,
       canCancel: canCancel && !over,
       over,
       own: isUndecided ? null : own

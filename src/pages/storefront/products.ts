@@ -1,6 +1,7 @@
 import type { Product, Variation, Card, Image, Price } from '../../client/api-types.ts'
 import type { Shown, Site, Visit } from './site.ts'
-import { money } from './texts/languages.ts'
+import { productJsonLd } from './structured-data.ts'
+import { money } from '../../platform/texts/languages.ts'
 
 /** One order can contain this many units of a product. */
 const mostUnits = 50
@@ -10,8 +11,7 @@ const mostRadios = 6
 /** A product with its choices. The form works without script. @throws ShopError NOT_FOUND */
 export async function showProduct({ client, site, param, query }: Visit): Promise<Shown> {
   const { product } = await client.get(`/store/products/${encodeURIComponent(param)}`)
-  const chosen = product.variations.find(({ isDefault, available }) => isDefault && available)
-  const shown = chosen ?? product.variations.find(({ available }) => available) ?? product.variations[0]
+  const shown = shownFirst(product, query.get('variation'))
   const [category] = product.categories
   const price = shown?.price ?? product.price
   const main = shown?.image ?? product.image
@@ -21,7 +21,7 @@ export async function showProduct({ client, site, param, query }: Visit): Promis
     meta: {
       description: product.seo.description ?? product.summary,
       path: `/products/${product.slug}`,
-      image: product.image?.url ?? null,
+      image: product.image,
       jsonLd: productJsonLd(product, site)
     },
     data: {
@@ -39,6 +39,16 @@ export async function showProduct({ client, site, param, query }: Visit): Promis
       more: category === undefined ? [] : await moreOf(client, category.slug, product, site)
     }
   }
+}
+
+/** The variation that a link names, as in search results and product feeds; else the default, or one that can be bought. */
+function shownFirst({ variations }: Product, named: string | null): Variation | undefined {
+  return (
+    variations.find(({ variationId, available }) => String(variationId) === named && available) ??
+    variations.find(({ isDefault, available }) => isDefault && available) ??
+    variations.find(({ available }) => available) ??
+    variations[0]
+  )
 }
 
 /** What became of the form. */
@@ -106,7 +116,8 @@ async function moreOf(client: Visit['client'], category: string, { productId }: 
 /** A picture, or the initial of the product's name in its place. */
 export type Picture = { image: (Image & { srcset: string }) | null; initial: string }
 
-export type ShownPrice = { price: string; original: string | null; from: boolean }
+/** `facts` are what EU law asks for beside a price. */
+export type ShownPrice = { price: string; original: string | null; from: boolean; facts: string[] }
 
 /** A product in a list. */
 export type ShownCard = ShownPrice & { name: string; href: string; picture: Picture; soldOut: boolean }
@@ -123,8 +134,19 @@ export function toCard(card: Card, site: Site): ShownCard {
 }
 
 /** A price as text. */
-export function toPrice({ amount, originalAmount, from }: Price, site: Site): ShownPrice {
-  return { price: money(amount, site), original: originalAmount === null ? null : money(originalAmount, site), from }
+export function toPrice(price: Price, site: Site): ShownPrice {
+  const { amount, originalAmount, from } = price
+  const original = originalAmount === null ? null : money(originalAmount, site)
+  return { price: money(amount, site), original, from, facts: site.isEuLaw ? factsOf(price, site) : [] }
+}
+
+/** The price per kilogram or litre, and during a sale the lowest price of the 30 days before it. */
+function factsOf({ unitPrice, lowestAmount }: Price, site: Site): string[] {
+  const { t } = site
+  return [
+    ...(unitPrice === null ? [] : [`${money(unitPrice.amount, site)}/${t(`unit.${unitPrice.unit}`)}`]),
+    ...(lowestAmount === null ? [] : [t('price.lowest', { amount: money(lowestAmount, site) })])
+  ]
 }
 
 export function toPicture(image: Image | null, name: string, site: Site): Picture {
@@ -140,31 +162,4 @@ export function toPicture(image: Image | null, name: string, site: Site): Pictur
  */
 export function ownPath(url: string, { publicUrl }: Site): string {
   return url.startsWith(`${publicUrl}/`) ? url.slice(publicUrl.length) : url
-}
-
-/** The product as search engines read it (https://schema.org/Product). */
-export function productJsonLd(product: Product, site: Site): object {
-  const { name, summary, url, images, variations, price, available, sku, gtin, brand } = product
-  const amounts = variations.length === 0 ? [price.amount] : variations.map((variation) => variation.price.amount)
-  const [low, high] = [Math.min(...amounts), Math.max(...amounts)]
-  const common = {
-    priceCurrency: site.currency,
-    availability: `https://schema.org/${available ? 'InStock' : 'OutOfStock'}`,
-    url
-  }
-  return {
-    '@context': 'https://schema.org',
-    '@type': 'Product',
-    name,
-    description: summary,
-    url,
-    ...(sku === null ? {} : { sku }),
-    ...(gtin === null ? {} : { gtin }),
-    ...(brand === null ? {} : { brand: { '@type': 'Brand', name: brand } }),
-    ...(images.length === 0 ? {} : { image: images.map((image) => image.url) }),
-    offers:
-      low === high
-        ? { '@type': 'Offer', price: low, ...common }
-        : { '@type': 'AggregateOffer', lowPrice: low, highPrice: high, offerCount: variations.length, ...common }
-  }
 }

@@ -19,32 +19,51 @@ export async function sitemap({ client, site, param }: Visit): Promise<Shown> {
   const urls = file === 1 ? await frontUrls(client, site) : []
   for (let page = (file - 1) * (perFile / perPage) + 1; page <= file * (perFile / perPage); page += 1) {
     const { products, pagination } = await client.get('/store/products', { query: { page, perPage } })
-    urls.push(...products.map(({ url }) => url).filter((url) => url.startsWith(`${site.publicUrl}/`)))
+    urls.push(...products.filter(({ url }) => url.startsWith(`${site.publicUrl}/`)))
     if (page >= pagination.totalPages) break
   }
-  return xml(
-    `<urlset xmlns="${namespace}">${urls.map((url) => `<url><loc>${escaped(url)}</loc></url>`).join('')}</urlset>`
-  )
+  return xml(`<urlset xmlns="${namespace}">${urls.map(toUrl).join('')}</urlset>`)
 }
 
-/** What search engines may read: everything but the pages of one person. */
+/** A page of the sitemap, and when it last changed; null if that is not known. */
+type Mapped = { url: string; updatedAt: string | null }
+
+function toUrl({ url, updatedAt }: Mapped): string {
+  return `<url><loc>${escaped(url)}</loc>${updatedAt === null ? '' : `<lastmod>${updatedAt}</lastmod>`}</url>`
+}
+
+/**
+ * What search engines may read: every page, also those of one person, because a page that is closed here can be listed by
+ * its address, and only a page that can be read says `noindex`.
+ */
 export function robots({ site }: Visit): Shown {
-  const closed = ['/cart', '/checkout', '/account', '/orders', '/referrals', '/thanks', '/login', '/register', '/api/']
-  const lines = [
-    'User-agent: *',
-    ...closed.map((path) => `Disallow: ${path}`),
-    '',
-    `Sitemap: ${site.publicUrl}/sitemap.xml`
-  ]
+  const lines = ['User-agent: *', 'Disallow: /api/', '', `Sitemap: ${site.publicUrl}/sitemap.xml`]
   return { text: `${lines.join('\n')}\n`, type: 'text/plain; charset=utf-8' }
+}
+
+/** What a device shows for a page that its user put on the home screen (https://www.w3.org/TR/appmanifest/). */
+export function manifest({ site }: Visit): Shown {
+  const { name, tagline, lang, logoUrl, accentColor } = site
+  const file = {
+    name,
+    short_name: name,
+    ...(tagline === '' ? {} : { description: tagline }),
+    lang,
+    start_url: '/',
+    scope: '/',
+    display: 'browser',
+    ...(accentColor === '' ? {} : { theme_color: accentColor }),
+    ...(logoUrl === '' ? {} : { icons: [{ src: logoUrl, sizes: 'any' }] })
+  }
+  return { text: JSON.stringify(file), type: 'application/manifest+json; charset=utf-8' }
 }
 
 const namespace = 'http://www.sitemaps.org/schemas/sitemap/0.9'
 
-async function frontUrls(client: Visit['client'], { publicUrl }: Site): Promise<string[]> {
+async function frontUrls(client: Visit['client'], { publicUrl }: Site): Promise<Mapped[]> {
   const { categories } = await client.get('/store/categories')
-  const paths = categories.map(({ slug }) => link({ category: slug }))
-  return ['/', ...paths].map((path) => `${publicUrl}${path}`)
+  const lists = categories.map(({ slug, updatedAt }) => ({ url: `${publicUrl}${link({ category: slug })}`, updatedAt }))
+  return [{ url: `${publicUrl}/`, updatedAt: null }, ...lists]
 }
 
 const escaped = (url: string): string => url.replaceAll('&', '&amp;').replaceAll('<', '&lt;')

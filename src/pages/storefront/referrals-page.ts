@@ -1,7 +1,7 @@
 import { isShopError } from '../../client/client.ts'
 import type { Affiliate, AffiliateBalance, AffiliateStats, Referral } from '../../client/client.ts'
 import { statusOf } from './account-page.ts'
-import { dayText, minorMoney, percent } from './texts/languages.ts'
+import { dayText, minorMoney, percent } from '../../platform/texts/languages.ts'
 import { formView, outcomeOf } from './form-view.ts'
 import type { Field, Outcome } from './form-view.ts'
 import type { Shown, ShownPage, Site, Visit } from './site.ts'

@@ -5,7 +5,7 @@ import { message } from './form-view.ts'
 import { showOffers } from './offers-page.ts'
 import { cancelThanked, changeOrder, showOrder, showOrders, showThanks } from './order-pages.ts'
 import { showProduct } from './products.ts'
-import { robots, sitemap, sitemapIndex, theme } from './public-files.ts'
+import { manifest, robots, sitemap, sitemapIndex, theme } from './public-files.ts'
 import { changeReferrals, showReferrals } from './referrals-page.ts'
 import { logIn, register, sendReset, showForgot, showLogin, showRegister } from './sign-in.ts'
 import { PageNotFound } from './site.ts'
@@ -51,6 +51,13 @@ export const storeRoutes: readonly StoreRoute[] = [
   { name: '/orders/:id', method: 'POST', path: orderPath, script: 'shell', show: changeOrder },
   { name: '/referrals', path: /^\/referrals$/, script: 'copy-link', show: showReferrals },
   { name: '/referrals', method: 'POST', path: /^\/referrals$/, script: 'copy-link', show: changeReferrals },
+  { name: '/site.webmanifest', path: /^\/site\.webmanifest$/, show: manifest },
+  {
+    // Password managers lead their users here (https://www.w3.org/TR/change-password-url/).
+    name: '/.well-known/change-password',
+    path: /^\/\.well-known\/change-password$/,
+    show: () => ({ redirect: '/account' })
+  },
   { name: '/robots.txt', path: /^\/robots\.txt$/, show: robots },
   { name: '/sitemap.xml', path: /^\/sitemap\.xml$/, show: sitemapIndex },
   { name: '/sitemap-:file.xml', path: /^\/sitemap-([1-9]\d{0,3})\.xml$/, show: sitemap },

@@ -1,5 +1,7 @@
+import type { Card, Image } from '../../client/api-types.ts'
 import type { Client } from '../../client/client.ts'
-import type { Language, Translate } from './texts/languages.ts'
+import { dayText } from '../../platform/texts/languages.ts'
+import type { Language, Translate } from '../../platform/texts/languages.ts'
 
 /** What a site knows about itself. Everything about products, carts and people comes from the API. */
 export type Site = {
@@ -18,6 +20,10 @@ export type Site = {
   /** The language of the texts without its country. */
   textLanguage: Language
   t: Translate
+  /** The shop's, such as Europe/Berlin, whose days the pages show. */
+  timeZone: string
+  /** The languages to choose from, by their own names; none in a shop with one language. */
+  languages: { tag: string; name: string; isShown: boolean }[]
   currency: string
   /** How many decimals the currency has. */
   decimals: number
@@ -26,13 +32,28 @@ export type Site = {
   /** The path of the first-party proxy. */
   proxy: string
   hasAffiliates: boolean
+  /** What the shop says while it takes no orders, and the last day of that; null while it sells. */
+  holiday: { message: string; until: string } | null
+  /** Whether the pages follow the EU law of selling to consumers. */
+  isEuLaw: boolean
+  /** Whether prices include the tax; null for a shop without tax. */
+  pricesIncludeTax: boolean | null
+  /** The page with the costs of shipping. */
+  shippingUrl: string
   /** Whether payments go to the sandbox. */
   isSandbox: boolean
   /** The least characters of a password. */
   minLength: number
   /** What the cart offers. Only its page asks. */
   cart: () => CartChoices
+  /** Until when buyers may send goods back, in these countries; null if the site says nothing about it. */
+  returns: { days: number; isFree: boolean; countries: readonly string[] } | null
+  /** What shipping one unit costs to each country, in major units; empty if the site says nothing about it. */
+  shippingTo: (unit: ShippedUnit) => { country: string; amount: number }[]
 }
+
+/** One unit of a product that is shipped, with its price in major units. */
+export type ShippedUnit = { type: Card['type']; weightGrams: number | null; amount: number }
 
 /** What the cart offers. */
 export type CartChoices = {
@@ -89,7 +110,7 @@ export type Visit = {
 }
 
 /** What search engines and link previews read. `path` is the one address of the page; null keeps it out of search results. */
-export type Meta = { description: string; path: string | null; image: string | null; jsonLd: object | null }
+export type Meta = { description: string; path: string | null; image: Image | null; jsonLd: object | null }
 
 export type ShownPage = {
   status?: number
@@ -112,15 +133,29 @@ export class PageNotFound extends Error {}
 /** The data of a page's template, besides the addresses of assets. */
 export function templateData({ title, data, meta }: ShownPage, site: Site, path: string): object {
   const shownMeta = meta === undefined ? null : metaFacts(meta, site)
-  const blank = { search: '', isSignedIn: false, hasNav: true, error: null }
-  return { title, site, t: site.t, path, ...blank, meta: shownMeta, ...data }
+  const holiday = holidayText(site)
+  const blank = { search: '', isSignedIn: false, hasNav: true, error: null, holiday }
+  return { title, site, t: site.t, path, ...blank, share: shareOf(meta, site), meta: shownMeta, ...data }
 }
 
-function metaFacts({ description, path, image, jsonLd }: Meta, { publicUrl }: Site) {
+/** What every page says during a holiday; null outside of one. */
+export function holidayText(site: Site): string | null {
+  if (site.holiday === null) return null
+  const { message, until } = site.holiday
+  return [message, site.t('holiday', { day: dayText(until, site) })].filter((part) => part !== '').join('\n')
+}
+
+/** What a link to the page shows elsewhere: its picture, or the shop's logo (https://ogp.me). */
+function shareOf(meta: Meta | undefined, { lang, logoUrl, name }: Site) {
+  const logo = logoUrl === '' ? null : { url: logoUrl, alt: name, width: null, height: null }
+  const { language, region } = new Intl.Locale(lang).maximize()
+  return { locale: `${language}_${region}`, image: meta?.image ?? logo }
+}
+
+function metaFacts({ description, path, jsonLd }: Meta, { publicUrl }: Site) {
   return {
     description,
     canonical: path === null ? null : `${publicUrl}${path}`,
-    image,
     jsonLd: jsonLd === null ? null : asScript(jsonLd)
   }
 }

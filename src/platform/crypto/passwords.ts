@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { AppError } from '../../errors.ts'
+import { importedCost, verifyImported } from './imported-hashes.ts'
 
 /** argon2id's parameters; argon2id is the library's default algorithm. */
 type Cost = { memoryCost: number; timeCost: number; parallelism: number }
@@ -14,10 +15,16 @@ const retryAfterSeconds = '2'
 
 export type PasswordHasher = {
   hash(password: string): Promise<string>
-  /** False for a hash that is malformed or out of bounds, which takes as long as a real verification. */
-  verify(storedHash: string, password: string): Promise<boolean>
+  /**
+   * False for a hash that is malformed or out of bounds, which takes as long as a real verification.
+   *
+   * @param storedHash of argon2id, or of another shop (imported-hashes.ts)
+   * @param costs one stored hash of each cost that the shop has. The password is checked against one hash of each cost,
+   *   so that the time does not show which kind of hash an account has.
+   */
+  verify(storedHash: string, password: string, costs?: readonly string[]): Promise<boolean>
   /** Takes as long as one verification, so that timing does not show whether an account exists. */
-  verifyNothing(password: string): Promise<false>
+  verifyNothing(password: string, costs?: readonly string[]): Promise<false>
   /** Whether the hash has other parameters than new ones. */
   needsRehash(storedHash: string): boolean
   /** The number of running and waiting hashes, for diagnostics. */
@@ -57,25 +64,31 @@ export function createPasswordHasher(options: { slots?: number; cost?: Cost } = 
   }
 
   const absent = inTurn(() => hash('no account has this password', cost))
-  const verifyHash = async (storedHash: string, password: string): Promise<boolean> => {
-    const usable = isAcceptable(storedHash)
+  const verifyHash = async (storedHash: string, password: string, costs: readonly string[] = []): Promise<boolean> => {
     const dummy = await absent
-    // The library rejects immediately when salt or hash is not base64.
-    const notDecoded = async (): Promise<boolean> => {
-      await verify(dummy, password)
-      return false
-    }
-    const right = await inTurn(() =>
-      usable ? verify(storedHash, password).catch(notDecoded) : verify(dummy, password)
+    const compare = (candidate: string): Promise<boolean> =>
+      importedCost(candidate) === undefined
+        ? // The library rejects immediately when salt or hash is not base64.
+          verify(candidate, password).catch(async () => (await verify(dummy, password)) && false)
+        : verifyImported(candidate, password)
+    const one = new Map<string | undefined, string>(
+      [...costs, dummy].map((candidate) => [costOf(candidate), candidate])
     )
-    return usable && right
+    one.set(costOf(storedHash), storedHash)
+    one.delete(undefined)
+    let right = false
+    for (const candidate of one.values()) {
+      const matches = await inTurn(() => compare(candidate))
+      if (candidate === storedHash) right = matches
+    }
+    return right
   }
 
   return {
     hash: (password) => inTurn(() => hash(password, cost)),
     verify: verifyHash,
-    async verifyNothing(password) {
-      await verifyHash(await absent, password)
+    async verifyNothing(password, costs) {
+      await verifyHash(await absent, password, costs)
       return false
     },
     needsRehash: (storedHash) => !storedHash.startsWith(current),
@@ -83,9 +96,20 @@ export function createPasswordHasher(options: { slots?: number; cost?: Cost } = 
   }
 }
 
-function isAcceptable(storedHash: string): boolean {
+/** Whether a stored hash can be checked: it is well-formed and within the bounds. */
+export function isUsableHash(storedHash: string): boolean {
+  return costOf(storedHash) !== undefined
+}
+
+/** Hashes of equal cost take equally long to check. Undefined for a hash that is malformed or out of bounds. */
+function costOf(storedHash: string): string | undefined {
   const match = acceptable.exec(storedHash)
-  return match !== null && Number(match[1]) <= 262_144
+  if (match === null) return importedCost(storedHash)
+  return Number(match[1]) <= 262_144 ? parametersOf(storedHash) : undefined
+}
+
+function parametersOf(argonHash: string): string {
+  return argonHash.split('$').slice(0, 4).join('$')
 }
 
 function overloaded(): AppError {

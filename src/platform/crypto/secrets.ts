@@ -51,7 +51,10 @@ export type Keys = {
   download: KeyObject
   device: KeyObject
   form: KeyObject
+  desk: KeyObject
   sandboxWebhook: KeyObject
+  /** Hashes what must be recognised after it was erased (db/keyed-hash.ts). */
+  erased: KeyObject
   /** Identifies this shop at Stripe; not secret. It survives a restore, because backups contain the secret. */
   shopId: string
 }
@@ -67,7 +70,9 @@ export function deriveKeys(secret: string): Keys {
     download: derive('download'),
     device: derive('device'),
     form: derive('form'),
+    desk: derive('desk'),
     sandboxWebhook: derive('sandbox-webhook'),
+    erased: derive('erased'),
     shopId: bytes('shop-id').toString('hex').slice(0, 16)
   }
 }

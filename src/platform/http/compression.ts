@@ -4,14 +4,17 @@ export type Encoding = 'br' | 'gzip'
 
 /** The best encoding that the client accepts; `q=0` excludes an encoding (RFC 9110 12.5.3). */
 export function acceptedEncoding(request: Request): Encoding | null {
+  if (accepts(request, 'br')) return 'br'
+  return accepts(request, 'gzip') ? 'gzip' : null
+}
+
+/** Whether the client accepts an encoding. */
+export function accepts(request: Request, encoding: Encoding): boolean {
   const named = (request.headers.get('accept-encoding') ?? '').toLowerCase().split(',')
-  const takes = (encoding: Encoding): boolean =>
-    named.some((part) => {
-      const [name = '', ...parameters] = part.split(';').map((text) => text.trim())
-      return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
-    })
-  if (takes('br')) return 'br'
-  return takes('gzip') ? 'gzip' : null
+  return named.some((part) => {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim())
+    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+  })
 }
 
 const cache = new Map<string, Buffer<ArrayBuffer>>()

@@ -59,7 +59,7 @@ export function cookiesOf(header: string | null | undefined): [name: string, val
 }
 
 type Site = { readonly publicUrl: () => string }
-type Purpose = 'session' | 'device' | 'checkout'
+type Purpose = 'session' | 'device' | 'checkout' | 'mailbox' | 'language' | 'desk'
 
 /**
  * The name of a cookie that only the shop reads. `__Host-` makes browsers accept the cookie only from this host over
@@ -72,7 +72,9 @@ export function ownCookieName(site: Site, purpose: Purpose): string {
 /** A Set-Cookie value. With null for maxAgeSeconds, the cookie lives as long as the browser's session; 0 deletes it. */
 export function ownCookie(site: Site, purpose: Purpose, value: string, maxAgeSeconds: number | null): string {
   const age = maxAgeSeconds === null ? {} : { maxAgeSeconds }
-  return serializeCookie(ownCookieName(site, purpose), value, { secure: isHttps(site), ...age })
+  // Nothing on another site leads into the office of the shop.
+  const restrictions = purpose === 'desk' ? ({ sameSite: 'Strict' } as const) : {}
+  return serializeCookie(ownCookieName(site, purpose), value, { secure: isHttps(site), ...restrictions, ...age })
 }
 
 function isHttps({ publicUrl }: Site): boolean {

@@ -1,4 +1,4 @@
-import type { PostalLanguage } from './words.ts'
+import type { Language } from '../texts/languages.ts'
 
 // ISO 3166-1 alpha-2, the officially assigned codes. Intl's own list also has retired and reserved ones (UK, SU, AN).
 const assigned = new Set(
@@ -25,10 +25,11 @@ export function countryCodes(): string[] {
 
 const names = {
   en: new Intl.DisplayNames('en', { type: 'region' }),
-  de: new Intl.DisplayNames('de', { type: 'region' })
-} as const satisfies Record<PostalLanguage, Intl.DisplayNames>
+  de: new Intl.DisplayNames('de', { type: 'region' }),
+  fr: new Intl.DisplayNames('fr', { type: 'region' })
+} as const satisfies Record<Language, Intl.DisplayNames>
 
 /** The name of a country. A text that is not a country stays as it is. */
-export function countryName(code: string, language: PostalLanguage = 'en'): string {
+export function countryName(code: string, language: Language = 'en'): string {
   return isCountry(code) ? (names[language].of(code) ?? code) : code
 }

@@ -1,9 +1,8 @@
 import type { PostalFormat } from './format.ts'
-import { de } from './words-de.ts'
-import { en } from './words-en.ts'
-
-/** The languages of address forms. A language is complete, or it does not compile. */
-export type PostalLanguage = 'en' | 'de'
+import { address as de } from '../texts/de/address.ts'
+import { address as en } from '../texts/en/address.ts'
+import { address as fr } from '../texts/fr/address.ts'
+import type { Language } from '../texts/languages.ts'
 
 /** The texts of an address form, its labels and its refusals. */
 export type PostalTexts = {
@@ -22,6 +21,7 @@ export type PostalTexts = {
   postcode: string
   postcodes: Readonly<Record<NonNullable<PostalFormat['postcodeName']>, string>>
   refusals: {
+    name: string
     noCountry: string
     notThere: (country: string) => string
     street: string
@@ -31,10 +31,11 @@ export type PostalTexts = {
   }
 }
 
-const languages: Readonly<Record<PostalLanguage, PostalTexts>> = { en, de }
+/** A language is complete, or it does not compile. */
+const languages: Readonly<Record<Language, PostalTexts>> = { en, de, fr }
 
 /** The texts of an address form in a language. */
-export function postalTexts(language: PostalLanguage): PostalTexts {
+export function postalTexts(language: Language): PostalTexts {
   return languages[language]
 }
 

@@ -31,12 +31,17 @@ export type NewUser = {
   billingEmail?: string | null
   billingPhone?: string | null
   companyName?: string | null
+  address?: UserRow['address']
   createdAt?: number
+  /** The language tag in which the person uses the shop. */
+  language?: string | undefined
+  /** False for an account of another shop that moves in: it registered there, so there is no event. */
+  isNew?: boolean
 }
 
 /**
  * Creates an account with its profile, consent record and biography, and emits `account.registered`. Registration,
- * checkout, the command line and seeding all create accounts here.
+ * checkout, the command line, imports and seeding all create accounts here.
  *
  * @throws AppError AUTH_REGISTRATION_FAILED when the email or the username is taken, or an account can still return to the
  *   email (isReserved); it does not say which
@@ -58,7 +63,7 @@ export function createUser(tx: Tx, input: NewUser, now: number): UserRow {
       recordedAt: user.createdAt
     })
     .run()
-  emit(tx, 'account.registered', { userId: user.id }, now)
+  if (input.isNew ?? true) emit(tx, 'account.registered', { userId: user.id }, now)
   return user
 }
 
@@ -92,6 +97,8 @@ function insertUser(tx: Tx, input: NewUser, now: number): UserRow {
         billingEmail: input.billingEmail ?? null,
         billingPhone: input.billingPhone ?? null,
         companyName: input.companyName ?? null,
+        language: input.language ?? null,
+        address: input.address ?? null,
         ...optIns,
         activeAt: now,
         createdAt,

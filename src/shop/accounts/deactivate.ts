@@ -1,4 +1,5 @@
 import { eq, and, ne, or, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { emit } from '../webhooks/emit.ts'
@@ -58,6 +59,19 @@ export function eraseAccount(tx: Tx, user: UserRow, now: number): UserRow {
   return getUserById(tx, userId)
 }
 
+/** Deletes the queued emails to an address and removes it from sent ones. */
+export function eraseMailsTo(tx: Tx, emailKey: string): void {
+  eraseMailsWhere(tx, sentTo(emailKey))
+}
+
+function eraseMailsWhere(tx: Tx, found: SQL | undefined, changes = {}): void {
+  tx.orm
+    .delete(mails)
+    .where(and(found, eq(mails.state, 'queued')))
+    .run()
+  eraseRows(tx, mails, found, changes)
+}
+
 /**
  * Deletes queued emails and removes the addresses of the account from sent ones: its own, those that it had before, and
  * those that it asked for. Of an earlier address, which may be another person's by now, it leaves what is queued.
@@ -66,12 +80,7 @@ function eraseMails(tx: Tx, { id, emailKey }: UserRow): void {
   const toAccount = sql`json_extract(${mails.data}, '$.userId') = ${id}`
   const earlier = emailKeysOf(otherEmailsOf(tx, id).earlier).map(sentTo)
   const toEarlier = earlier.length === 0 ? undefined : and(ne(mails.state, 'queued'), or(...earlier))
-  const found = or(sentTo(emailKey), toAccount, toEarlier)
-  tx.orm
-    .delete(mails)
-    .where(and(found, eq(mails.state, 'queued')))
-    .run()
-  eraseRows(tx, mails, found, { recipient: `erased-${id}@erased.invalid` })
+  eraseMailsWhere(tx, or(sentTo(emailKey), toAccount, toEarlier), { recipient: `erased-${id}@erased.invalid` })
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { emailDomain, codePoints } from '../../platform/text.ts'
+import { emailDomain, codePoints, withoutInvisible } from '../../platform/text.ts'
 
 const maxEmail = 254
 // Control and private characters, lone surrogates, line breaks, and marks that change the writing direction of the text
@@ -20,19 +20,19 @@ export function isEmail(text: string): boolean {
 /** An email as it is stored: trimmed and in NFC, with the case as entered. */
 export const emailField = z
   .string()
-  .meta({ format: 'email', maxLength: maxEmail })
+  .meta({ format: 'idn-email', maxLength: maxEmail })
   .transform((text) => text.normalize('NFC').trim())
   .refine((text) => codePoints(text) <= maxEmail, { error: `Must have at most ${maxEmail} characters.`, abort: true })
   .refine((text) => text !== '', { error: 'Must not be empty.', abort: true })
   .refine(isEmail, 'Must be an email address.')
 
-/** Text of one line, trimmed; `max` in code points. */
+/** Text of one line, trimmed and without invisible characters; `max` in code points. */
 export function lineField(max: number) {
   return z
     .string()
     .meta({ maxLength: max })
     .refine((text) => !forbidden.test(text), 'Must not contain control characters or line breaks.')
-    .transform((text) => text.trim())
+    .transform((text) => withoutInvisible(text).trim())
     .refine((text) => codePoints(text) <= max, `Must have at most ${max} character${max === 1 ? '' : 's'}.`)
 }
 

@@ -64,7 +64,13 @@ export type ChangePasswordInput = z.output<typeof changePasswordInput>
 export const changeEmailInput = z.strictObject({ email: emailField, password: passwordField })
 export type ChangeEmailInput = z.output<typeof changeEmailInput>
 
-export const deleteAccountInput = z.strictObject({ password: passwordField })
+export const deleteAccountInput = z.strictObject({
+  password: passwordField,
+  despiteBalance: z.boolean().optional().meta({
+    description:
+      'True deletes the account of an affiliate whose balance is not zero. The commissions are not paid then.'
+  })
+})
 
 /** A field of PATCH /me: unchanged if missing, cleared if null or empty. */
 const clearable = (max: number) =>

@@ -1,11 +1,12 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, gt, lt, min, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import type { Tx } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { statement, writeWhenFree } from '../../platform/db/database.ts'
 import { tokenHash, hmac, randomToken, sameBytes } from '../../platform/crypto/secrets.ts'
 import { emailKey } from '../../platform/text.ts'
 import type { ShopContext } from '../context.ts'
 import { runCountingFailures } from '../limits/counted-attempts.ts'
+import { countVisitor } from '../limits/visitors.ts'
 import { emailCounterKey } from '../limits/points.ts'
 import type { Counter } from '../limits/points.ts'
 import { findUserByEmail, findUserByUsername, getUserById } from './find.ts'
@@ -34,7 +35,8 @@ export async function login(
   now: number
 ): Promise<{ user: UserRow; session: StartedSession }> {
   const account = findAccount(shop, input)
-  const counters = deviceCounters(shop, account, caller) ?? [
+  const known = deviceCounters(shop, account, caller)
+  const counters = known ?? [
     { bucket: 'login_ip', key: caller.addressKey },
     { bucket: 'login_account', key: nameCounter(input) }
   ]
@@ -47,12 +49,16 @@ export async function login(
     assertMayLogIn(current)
     if (newHash !== null) storeHash(tx, user.id, newHash, now)
     if (caller.identity !== null) endSession(tx, caller.identity.session.tokenHash)
+    if (shop.language !== undefined && shop.language !== current.language)
+      tx.orm.update(users).set({ language: shop.language }).where(eq(users.id, user.id)).run()
     const startNonce = validNonce(shop, caller, now)
     const session = startSession(tx, { userId: user.id, rememberMe: input.rememberMe, startNonce }, now)
     return { user: getUserById(tx, user.id), session }
   })
   // The password was changed or rehashed since the check, so this checks it again.
-  return started ?? login(shop, input, caller, now)
+  if (started === null) return login(shop, input, caller, now)
+  if (known === null) await countVisitor(shop, caller.addressKey)
+  return started
 }
 
 /** The field `username` also accepts an email. If both fields are sent, `email` decides. */
@@ -93,8 +99,8 @@ export async function verifyPassword(
   const { failed } = await runCountingFailures(shop, counters, async () => {
     const right =
       user === undefined
-        ? await shop.passwords.verifyNothing(password)
-        : await shop.passwords.verify(user.passwordHash, password)
+        ? await shop.passwords.verifyNothing(password, oneHashOfEachCost(shop.db))
+        : await shop.passwords.verify(user.passwordHash, password, oneHashOfEachCost(shop.db))
     return { failed: !right }
   })
   if (failed || user === undefined) {
@@ -103,6 +109,32 @@ export async function verifyPassword(
   }
   return user
 }
+
+/**
+ * A stored hash of each cost in the shop: with imported hashes beside the shop's own, an account that takes longer or
+ * shorter to check than an unknown one would reveal itself. It reads one row of the index for each kind.
+ */
+function oneHashOfEachCost(db: Db): string[] {
+  const found: string[] = []
+  // Hashes begin with $, the algorithm and its parameters; MD5 takes no time that could show.
+  for (let after = '$'; found.length < maxCosts;) {
+    const { first } = firstHashAfter(db).get({ after }) ?? { first: null }
+    if (first === null) break
+    found.push(first)
+    after = `${costPrefix.exec(first)?.[0] ?? first}~`
+  }
+  return found
+}
+
+const maxCosts = 16
+const costPrefix = /^\$argon2id\$v=\d+\$[^$]*\$|^(?:\$wp)?\$2.\$\d\d\$|^\$[PH]\$./
+
+const firstHashAfter = statement((orm) =>
+  orm
+    .select({ first: min(users.passwordHash) })
+    .from(users)
+    .where(and(gt(users.passwordHash, sql.placeholder('after')), lt(users.passwordHash, '0')))
+)
 
 function assertMayLogIn(user: UserRow): void {
   if (user.status !== 'active') {

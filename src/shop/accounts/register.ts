@@ -1,3 +1,4 @@
+import { countVisitor } from '../limits/visitors.ts'
 import { AppError, validationFailed } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
@@ -58,6 +59,7 @@ export async function register(
   const created = await writeWhenFree(shop.db, (tx) =>
     createAccount(tx, shop, { ...input, passwordHash, pending }, now)
   )
+  if (caller.identity === null) await countVisitor(shop, caller.addressKey)
   if (created.expiresAt !== null) return { ...created, session: null, expiresAt: created.expiresAt }
   return { user: created.user, session: await logIn(shop, created.user, caller, now), expiresAt: null }
 }
@@ -77,6 +79,7 @@ function createAccount(
       firstName: input.firstName,
       lastName: input.lastName,
       marketingOptIn: input.marketingOptIn,
+      language: shop.language,
       verified: false,
       verificationPending: input.pending,
       termsAcceptedAt: Math.min(input.termsAcceptedAt ?? now, now),

@@ -24,6 +24,8 @@ export const users = sqliteTable(
     firstName: personal(text('first_name'), null),
     lastName: personal(text('last_name'), null),
     biography: personal(text('biography'), null),
+    /** The language tag in which the person uses the shop, for emails; null for that of the shop. */
+    language: personal(text('language'), null),
     billingEmail: personal(text('billing_email'), null),
     billingPhone: personal(text('billing_phone'), null),
     companyName: personal(text('company_name'), null),
@@ -57,6 +59,8 @@ export const users = sqliteTable(
     index('users_dormant')
       .on(t.dormantMailAt)
       .where(sql`dormant_mail_at IS NOT NULL`),
+    // A login asks which kinds of hash the shop has (login.ts).
+    index('users_by_password_hash').on(t.passwordHash),
     uniqueIndex('users_email_key').on(t.emailKey),
     uniqueIndex('users_username_key').on(t.usernameKey),
     check('users_status', oneOf(t.status)),

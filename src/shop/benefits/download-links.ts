@@ -9,7 +9,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
 import { users } from '../accounts/schema.ts'
 import { isModuleOn } from '../settings/settings.ts'
-import { downloadsOf, guestDownloadsOf } from './records.ts'
+import { downloadsOf, guestDownloadsOf, isStopped } from './records.ts'
 import { downloadPermissions } from './schema.ts'
 
 /** Anyone with a link can use it, so it is valid for a day at most and not longer than its permission. */
@@ -84,6 +84,7 @@ const permissionById = statement((orm) =>
       and(
         eq(downloadPermissions.id, sql.placeholder('id')),
         isNull(downloadPermissions.revokedAt),
+        sql`NOT ${sql.raw(isStopped('download_permissions.order_id'))}`,
         // A guest has no account that could be deactivated.
         or(isNull(downloadPermissions.userId), eq(users.status, 'active'))
       )
@@ -93,7 +94,7 @@ const permissionById = statement((orm) =>
 
 /**
  * The file of a link, as a path inside the downloads folder. Undefined if the link is forged or expired, if its
- * permission was revoked or has expired, if its owner is deactivated, or if the module is off.
+ * permission was revoked, has expired or has an order on hold, if its owner is deactivated, or if the module is off.
  */
 export function openDownload(db: Db, keys: Keys, token: string, now: number): string | undefined {
   const link = readLink(token)

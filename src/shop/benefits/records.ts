@@ -25,9 +25,22 @@ type MembershipPeriod = Omit<Period, 'key'> & {
   orderId: number | null
 }
 
+/**
+ * SQL for a benefit whose order is on hold, such as while the buyer's bank disputes the payment: it stops until the order
+ * goes on. The state of the order is the only place that says so. Orders are a layer above, so SQL names their table.
+ *
+ * @param orderId the column with the order of the benefit
+ */
+export const isStopped = (orderId: string): string =>
+  `EXISTS (SELECT 1 FROM orders o WHERE o.id = ${orderId} AND o.status = 'on-hold')`
+
+/** A subscription also stops with its renewals, which are orders of their own. */
+const isRenewalStopped = "EXISTS (SELECT 1 FROM orders o WHERE o.renewal_of = s.order_id AND o.status = 'on-hold')"
+
 const membershipsOfUser = rawStatement<[number], AsStored<MembershipPeriod>>(
   `SELECT m.id, m.plan_id AS planId, p.slug AS planSlug, p.name AS planName, p.module, p.rank, p.is_pro AS isPro,
-          m.started_at AS startedAt, m.expires_at AS endsAt, m.cancelled_at IS NOT NULL AS ended, m.order_id AS orderId
+          m.started_at AS startedAt, m.expires_at AS endsAt, 
+          m.cancelled_at IS NOT NULL OR ${isStopped('m.order_id')} AS ended, m.order_id AS orderId
      FROM memberships m JOIN plans p ON p.id = m.plan_id WHERE m.user_id = +? ORDER BY m.started_at, m.id`
 )
 
@@ -44,12 +57,13 @@ type SubscriptionPeriod = Pick<
   | 'cancelledAt'
   | 'gatewayId'
   | 'orderId'
-> & { name: string }
+> & { name: string; isStopped: boolean }
 
 const subscriptionsOfUser = rawStatement<[number], AsStored<SubscriptionPeriod>>(
   `SELECT s.id, s.product_id AS productId, p.name, s.interval, s.is_pro AS isPro, s.started_at AS startedAt,
           s.current_period_end AS currentPeriodEnd, s.cancel_at_period_end AS cancelAtPeriodEnd,
-          s.past_due_since AS pastDueSince, s.cancelled_at AS cancelledAt, s.gateway_id AS gatewayId, s.order_id AS orderId
+          s.past_due_since AS pastDueSince, s.cancelled_at AS cancelledAt, s.gateway_id AS gatewayId, s.order_id AS orderId,
+          ${isStopped('s.order_id')} OR ${isRenewalStopped} AS isStopped
      FROM subscriptions s JOIN products p ON p.id = s.product_id WHERE s.user_id = +? ORDER BY s.started_at, s.id`
 )
 
@@ -70,6 +84,9 @@ const donationCount = rawStatement<[number], { total: number }>(
   'SELECT count(*) AS total FROM donations WHERE user_id = ? AND revoked_at IS NULL'
 )
 
+/** The condition of a benefit that is not stopped. */
+const inForce = (orderId: string) => sql`NOT ${sql.raw(isStopped(orderId))}`
+
 const enrolmentsOfUser = statement((orm) =>
   orm
     .select({
@@ -79,7 +96,7 @@ const enrolmentsOfUser = statement((orm) =>
       orderId: enrolments.orderId
     })
     .from(enrolments)
-    .where(and(eq(enrolments.userId, userId), isNull(enrolments.revokedAt)))
+    .where(and(eq(enrolments.userId, userId), isNull(enrolments.revokedAt), inForce('enrolments.order_id')))
     .orderBy(asc(enrolments.startedAt), asc(enrolments.id))
     .prepare()
 )
@@ -97,7 +114,13 @@ const downloadsOfUser = statement((orm) =>
   orm
     .select(downloadColumns)
     .from(downloadPermissions)
-    .where(and(eq(downloadPermissions.userId, userId), isNull(downloadPermissions.revokedAt)))
+    .where(
+      and(
+        eq(downloadPermissions.userId, userId),
+        isNull(downloadPermissions.revokedAt),
+        inForce('download_permissions.order_id')
+      )
+    )
     .orderBy(asc(downloadPermissions.startedAt), asc(downloadPermissions.id))
     .prepare()
 )
@@ -110,7 +133,8 @@ const downloadsOfOrder = statement((orm) =>
       and(
         eq(downloadPermissions.orderId, sql.placeholder('orderId')),
         isNull(downloadPermissions.userId),
-        isNull(downloadPermissions.revokedAt)
+        isNull(downloadPermissions.revokedAt),
+        inForce('download_permissions.order_id')
       )
     )
     .orderBy(asc(downloadPermissions.id))
@@ -130,8 +154,10 @@ export type MembershipRecord = ReturnType<typeof membershipsOf>[number]
 export function subscriptionsOf(db: Db, userId: number) {
   const periods = subscriptionsOfUser(db)
     .all(userId)
+    .map(({ isStopped: stopped, ...row }) => ({ ...row, isStopped: stopped === 1 }))
     .map((row) => ({ ...row, isPro: row.isPro === 1, cancelAtPeriodEnd: row.cancelAtPeriodEnd === 1 }))
-    .map((row) => ({ ...row, key: termKey(row), endsAt: row.currentPeriodEnd, ended: row.cancelledAt !== null }))
+    .map((row) => ({ ...row, key: termKey(row), endsAt: row.currentPeriodEnd }))
+    .map((row) => ({ ...row, ended: row.cancelledAt !== null || row.isStopped }))
   // Only a failed renewal needs the setting. Without one, /me saves the statement.
   const isPastDue = periods.some(({ pastDueSince }) => pastDueSince !== null)
   const graceMs = isPastDue ? setting(db, 'subscriptions.graceDays') * dayMs : 0

@@ -19,22 +19,27 @@ type SubscriptionTimes = Pick<
   'cancelledAt' | 'cancelAtPeriodEnd' | 'pastDueSince' | 'currentPeriodEnd' | 'gatewayId'
 >
 
+/** Whether the order of a subscription is on hold, such as during a dispute. */
+type Stopped = { isStopped?: boolean }
+
 /**
- * The status of a subscription at `now`. With cancelAtPeriodEnd it is `cancelled` after its period, otherwise
+ * The status of a subscription at `now`; past_due while its order is on hold. With cancelAtPeriodEnd it is `cancelled` after its period, otherwise
  * `expired`.
  */
-export function subscriptionStatus(row: SubscriptionTimes, now: number): SubscriptionStatus {
+export function subscriptionStatus(row: SubscriptionTimes & Stopped, now: number): SubscriptionStatus {
   if (row.cancelledAt !== null) return 'cancelled'
-  if (row.pastDueSince !== null) return 'past_due'
+  if (row.pastDueSince !== null || row.isStopped === true) return 'past_due'
   if (row.cancelAtPeriodEnd && row.currentPeriodEnd <= now) return 'cancelled'
   return row.currentPeriodEnd + (row.gatewayId === null ? 0 : renewalGraceMs) <= now ? 'expired' : 'active'
 }
 
 /**
  * Whether a subscription gives access at `now`: it is active, or it was cancelled and its paid period has not ended, or
- * its renewal has failed and the paid period ended less than `graceMs` ago (the setting subscriptions.graceDays).
+ * its renewal has failed and the paid period ended less than `graceMs` ago (the setting subscriptions.graceDays). While its
+ * order is on hold, it gives none.
  */
-export function isSubscriptionInForce(row: SubscriptionTimes & { graceMs: number }, now: number): boolean {
+export function isSubscriptionInForce(row: SubscriptionTimes & Stopped & { graceMs: number }, now: number): boolean {
+  if (row.isStopped === true) return false
   const inForce: Record<SubscriptionStatus, boolean> = {
     active: true,
     past_due: row.currentPeriodEnd + row.graceMs > now,

@@ -67,6 +67,11 @@ function rowsOf(db: Db, gatewayId: string): SubscriptionRow[] {
   return byGatewayId(db).all({ gatewayId })
 }
 
+/** The subscriptions that an order gave, oldest first. */
+export function subscriptionsOfOrder(db: Db, orderId: number): SubscriptionRow[] {
+  return db.orm.select().from(subscriptions).where(eq(subscriptions.orderId, orderId)).orderBy(subscriptions.id).all()
+}
+
 function update(tx: Tx, row: SubscriptionRow, set: Partial<SubscriptionRow>): void {
   tx.orm.update(subscriptions).set(set).where(eq(subscriptions.id, row.id)).run()
 }

@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/database.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ConsentView, ProfileView } from '../accounts/shapes.ts'
+import { isStopped } from '../benefits/records.ts'
 import { modulesBySwitches } from '../settings/modules.ts'
 import type { Modules } from '../settings/modules.ts'
 
@@ -32,7 +33,8 @@ const accountStateStatement = rawStatement<{ userId: number | null }, Row>(
           c.terms_accepted_at AS termsAcceptedAt, c.privacy_accepted_at AS privacyAcceptedAt,
           t.total AS totalOrders,
           EXISTS (SELECT 1 FROM orders WHERE user_id = u.id AND status = 'completed') AS hasCompletedOrder,
-          EXISTS (SELECT 1 FROM enrolments WHERE user_id = u.id AND revoked_at IS NULL) AS hasEnrolment
+          EXISTS (SELECT 1 FROM enrolments e WHERE e.user_id = u.id AND e.revoked_at IS NULL
+                    AND NOT ${isStopped('e.order_id')}) AS hasEnrolment
      FROM (SELECT @userId AS id) AS u
      LEFT JOIN affiliates a ON a.user_id = u.id
      LEFT JOIN registration_profiles p ON p.user_id = u.id

@@ -25,7 +25,14 @@ const minor = z.int().meta({ description: 'In minor units, such as cents.', exam
 const currency = z.string().meta({ description: 'ISO 4217.', example: 'EUR' })
 const status = z.string().meta({ example: 'processing' })
 const byUser = { userId: id }
+const jsonText = z.string().meta({ description: 'The value as JSON.', example: '10' })
+const terms = {
+  code: z.string().meta({ example: 'mira' }),
+  status,
+  ratePercent: z.number().nullable().meta({ description: "Null for the shop's rate.", example: 10 })
+}
 const referral = { referralId: id, affiliateId: id, orderId: id, amountMinor: minor, currency }
+const payout = { payoutId: id, affiliateId: id, amountMinor: minor, currency }
 const membership = { membershipId: id, userId: id, plan: z.string().meta({ example: 'keepers-circle' }) }
 
 /** Every event type with the schema of its data. */
@@ -88,15 +95,57 @@ export const eventTypes = {
   ),
   'referral.created': event('an order was attributed to an affiliate', referral, null),
   'referral.accepted': event('a referral was accepted: its commission is owed', referral, null),
+  'referral.credited': event(
+    'an operator credited an affiliate with an order that had none',
+    { referralId: id, affiliateId: id, orderId: id, reason: z.string().meta({ example: 'the link was lost' }) },
+    null
+  ),
   'referral.rejected': event(
     'a referral was rejected: its commission is not owed',
     { ...referral, reason: z.string().meta({ example: 'order_refunded' }) },
     null
   ),
   'referral.paid': event('the commission of a referral was paid out', { ...referral, payoutId: id }, null),
+  'payout.paid': event('an affiliate was paid', payout, null),
+  'payout.failed': event(
+    'the money of a payout came back: its commissions are due again',
+    { ...payout, reason: z.string().meta({ example: 'account closed' }) },
+    null
+  ),
   'affiliate.applied': event('a user applied to become an affiliate', { affiliateId: id }, null),
   'affiliate.approved': event('an affiliate application was approved', { affiliateId: id }, null),
   'affiliate.rejected': event('an affiliate application was rejected', { affiliateId: id }, null),
+  'affiliate.changed': event(
+    'an affiliate got another status or rate',
+    {
+      affiliateId: id,
+      from: z.object(terms).meta({ description: 'Before the change.' }),
+      to: z.object(terms)
+    },
+    null
+  ),
+  'affiliate.bonus': event(
+    'an operator added an amount to what an affiliate is owed, or took it away',
+    { affiliateId: id, amountMinor: minor, currency, reason: z.string().meta({ example: 'thank you' }) },
+    null
+  ),
+  'setting.changed': event(
+    'an operator changed a setting',
+    {
+      key: z.string().meta({ description: 'The name of the setting.', example: 'affiliates.rate' }),
+      from: jsonText,
+      to: jsonText
+    },
+    null
+  ),
+  'module.changed': event(
+    'an operator switched a module on or off',
+    {
+      name: z.string().meta({ example: 'affiliates' }),
+      enabled: z.boolean().meta({ description: 'After the change.' })
+    },
+    null
+  ),
   'affiliate.terms_accepted': event(
     'an affiliate accepted the terms',
     { affiliateId: id, version: z.string().meta({ example: '2026-01-31' }) },

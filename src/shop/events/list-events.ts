@@ -5,6 +5,8 @@ import { rawStatement } from '../../platform/db/database.ts'
 import { events } from './schema.ts'
 
 export type EventRow = typeof events.$inferSelect
+/** An event as webhooks send it: who of the operators caused it is not for other services. */
+export type PublicEvent = Omit<EventRow, 'by'>
 
 export type EventFilter = {
   type?: string | undefined
@@ -42,14 +44,18 @@ export function listEvents(db: Db, { type, after, from, to, limit }: EventFilter
   return inParts(db, next, (rows) => rows, limit)
 }
 
+/** What moves money of affiliates, and what operators decide, is kept as long as the orders. */
+const isKept = `(type LIKE 'affiliate.%' OR type LIKE 'payout.%' OR type IN ('setting.changed', 'module.changed')
+    OR (type LIKE 'referral.%' AND by IS NOT NULL))`
+
 const remove = rawStatement<{ id: number }>(`
-  DELETE FROM events WHERE id = @id
+  DELETE FROM events WHERE id = @id AND NOT ${isKept}
     AND NOT EXISTS (SELECT 1 FROM mails WHERE event_id = @id)
     AND NOT EXISTS (SELECT 1 FROM webhook_deliveries WHERE event_id = @id)`)
 
 /**
  * Deletes the events from before a time, of the `limit` events that follow the id `after`. An event of a stored email or
- * delivery stays until that is deleted. Returns the id to continue after; null at the first event that is not from before.
+ * delivery stays until that is deleted, and `isKept` events stay for good. Returns the id to continue after; null at the first event that is not from before.
  */
 export function purgeEvents(tx: Tx, before: number, { after, limit }: { after: number; limit: number }): number | null {
   const oldest = tx.orm

@@ -9,6 +9,8 @@ export const events = sqliteTable(
     id: integer('id').primaryKey({ autoIncrement: true }),
     type: text('type').notNull(),
     payload: json('payload', z.record(z.string(), z.unknown())).notNull(),
+    /** The operator whose command caused it, by the name on the server; null for the shop itself and for visitors. */
+    by: text('by'),
     createdAt: instant('created_at').notNull()
   },
   (t) => [index('events_by_type').on(t.type, t.id)]

@@ -65,12 +65,16 @@ export const rules = {
   configuration: 'the id of a payment method configuration, such as pmc_123',
   trackingUrls: 'a list of CARRIER=URL with an http or https URL that contains {tracking}',
   email: 'an email address, or empty',
+  securityContact: 'an email address, an https address, or empty',
   emails: `a list of emails: ${optionalEmails.join(', ')}`,
   colour: 'a colour such as #2f6f8f, or empty',
   address: 'an http or https URL without credentials, or empty',
+  day: 'a day as YYYY-MM-DD, or empty',
   timeZone: 'a time zone such as UTC or Europe/Berlin',
   invoicePrefix: 'at most 20 letters, digits, hyphens, dots, slashes or underscores that do not end in CN',
   language: 'a language tag such as en, de or fr-CH',
+  languages: 'tags of languages that have texts, such as en, de',
+  amount: 'an amount from 0 to 1000000 with at most two decimals',
   percentage: 'a percentage from 0 to 100 with at most two decimals'
 }
 

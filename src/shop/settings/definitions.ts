@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { isCurrency } from '../../platform/money.ts'
+import { isDay } from '../../platform/days.ts'
 import { isCountry } from '../../platform/postal/countries.ts'
 import { isCronExpression, isLanguage, isOrigin, isProductUrl, isTimeZone, isTrackingUrl } from './checks.ts'
 import { flag, integer, limit, list, pageUrl, rules, text, upTo, webAddress } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { optionalEmails } from './optional-emails.ts'
+import { baseOf } from '../../platform/texts/languages.ts'
 import { keysOf } from '../../platform/typed.ts'
 
 /** A number of points for a period in seconds; null when the bucket is off. */
@@ -19,7 +21,7 @@ export const definitions = {
   ),
   'shop.currency': text(
     'EUR',
-    'The currency of all prices; it cannot be changed once an order exists',
+    'The currency of all prices; once there are prices, offers convert changes it, and once there is an order, nothing does',
     z.string(rules.currency).refine(isCurrency, rules.currency)
   ),
   'shop.country': text(
@@ -27,16 +29,34 @@ export const definitions = {
     'The country of the shop as two letters, whose tax applies when the address of a buyer is unknown; empty for none',
     z.string(rules.country).refine((code) => code === '' || isCountry(code), rules.country)
   ),
+  'shop.languages': list(
+    [],
+    'The languages that buyers can choose besides storefront.language, such as de, fr: pages, emails and documents follow the buyer',
+    z.string(rules.languages).refine((tag) => isLanguage(tag) && baseOf(tag) !== null, rules.languages),
+    rules.languages
+  ),
   'shop.legal': text('', 'The name, address and VAT id of the seller, at the end of each email'),
   'shop.timeZone': text(
     'UTC',
-    'The time zone of the days and years on invoices and in reports, such as Europe/Berlin',
+    'The time zone of all dates: on invoices, in reports and exports, of sales and coupons, in emails and on pages, such as Europe/Berlin',
     z.string(rules.timeZone).refine(isTimeZone, rules.timeZone)
   ),
   'shop.notifyEmail': text(
     '',
     'The address that gets an email about each new order and each payment to look at; empty for none',
     z.union([z.literal(''), z.email().max(254)], rules.email)
+  ),
+  'shop.returnDays': integer(
+    0,
+    0,
+    365,
+    'For how many days buyers may send goods back, as search engines show it; 0 to say nothing'
+  ),
+  'shop.freeReturns': flag(false, 'Whether the shop pays for sending goods back'),
+  'shop.securityContact': text(
+    '',
+    'The email or https address in /.well-known/security.txt for reports of security problems; empty for no such file',
+    z.union([z.literal(''), z.email().max(254), z.url({ protocol: /^https$/ }).max(2000)], rules.securityContact)
   ),
   'store.productUrl': text(
     '{publicUrl}/products/{slug}',
@@ -53,6 +73,12 @@ export const definitions = {
     'The minimum length of a password; NIST requires 15 without a second factor'
   ),
   'checkout.enabled': flag(true, 'Whether checkout is possible'),
+  'holiday.until': text(
+    '',
+    'The last day of a holiday, in which buyers cannot order, as YYYY-MM-DD; "shopstead holiday" sets it; empty for none',
+    z.string(rules.day).refine((day) => day === '' || isDay(day), rules.day)
+  ),
+  'holiday.message': text('', 'What pages, API and receipts say during a holiday', upTo(500)),
   'checkout.guest': flag(true, 'Whether guests can check out without an account'),
   'checkout.guestEmail': text(
     'optional',
@@ -85,6 +111,11 @@ export const definitions = {
     'The countries that the shop ships to; empty for those of the shipping zones, or for all without zones',
     z.string(rules.countries).refine(isCountry, rules.countries),
     rules.countries
+  ),
+  'law.eu': text(
+    'auto',
+    'Whether pages follow the EU law of selling to consumers: on, off, or auto (on if shop.country is in the EU)',
+    z.enum(['auto', 'on', 'off'], 'auto, on or off')
   ),
   'tax.pricesIncludeTax': flag(true, 'Whether the prices of products and shipping include the tax'),
   'payments.manualInstructions': text(
@@ -130,6 +161,14 @@ export const definitions = {
     'The current version of the affiliate terms: a date (2026-01-31) or a semantic version (1.2.0)',
     upTo(100)
   ),
+  'affiliates.minPayout': {
+    type: 'number',
+    schema: z.number(rules.amount).min(0, rules.amount).max(1_000_000, rules.amount).multipleOf(0.01, rules.amount),
+    default: 0,
+    about:
+      'The least that a payout to an affiliate pays, in the currency of the commissions; less waits for a later one'
+  },
+  'reports.imported': flag(false, 'Whether reports include the orders that another shop sold and that moved in'),
   'affiliates.payoutHoldDays': integer(30, 0, 365, 'How many days after its acceptance a referral is due for payout'),
   'subscriptions.graceDays': integer(
     7,
@@ -152,6 +191,18 @@ export const definitions = {
     '',
     'What the numbers of invoices begin with, before the year; credit notes have CN between the two',
     z.string(rules.invoicePrefix).regex(/^(?!.*CN$)[A-Z\d./_-]{0,20}$/i, rules.invoicePrefix)
+  ),
+  'orders.firstNumber': integer(
+    1,
+    1,
+    1_000_000_000,
+    'The number from which new orders count, such as the one after the last order of a former shop; it can only rise'
+  ),
+  'invoice.firstNumber': integer(
+    1,
+    1,
+    1_000_000_000,
+    'The number from which the invoices and credit notes of each year count; it can only rise'
   ),
   'invoice.keepYears': integer(
     10,
@@ -232,9 +283,10 @@ export const definitions = {
   'storefront.imprintUrl': webAddress('The http or https address of the imprint; empty for none'),
   'storefront.language': text(
     'en',
-    'The language tag of the pages, such as de. Their texts are there in English and German, else in English',
+    'The language tag of pages, emails and documents, such as de, unless the buyer chose another one (shop.languages)',
     z.string(rules.language).refine(isLanguage, rules.language)
   ),
+  'desk.enabled': flag(false, 'Whether people of the shop work at /desk; "shopstead desk enable" sets it'),
   'backup.schedule': text(
     '',
     'The schedule of backups while "shopstead serve" runs: a cron expression such as 0 3 * * *; empty for none',
@@ -253,9 +305,16 @@ export const definitions = {
   'limits.coupon_failure': limit('60/3600', 'Coupon codes that are not accepted, from one client address'),
   'limits.recovery_ip': limit('60/3600', 'Requests for password and verification emails per address'),
   'limits.recovery_email': limit('5/3600', 'Password and verification emails to one address'),
+  'limits.recipient_email': limit('10/3600', 'Emails to one address that anyone can cause'),
   'limits.token_ip': limit('60/3600', 'Wrong verification and reset tokens from one client address'),
+  'limits.code_email': limit('20/3600', 'Wrong codes from an email, for one email'),
   'limits.click_ip': limit('60/3600', "Counted clicks on affiliates' links from one client address"),
   'limits.portal_account': limit('30/3600', "Sessions of the gateway's billing portal for one account"),
+  'limits.desk_ip': limit(
+    '20/900',
+    'Passkeys and invitations of the desk that are not accepted, from one client address'
+  ),
+  'limits.desk_person': limit('1200/3600', 'What one person does at the desk'),
   'limits.account_change': limit('120/3600', 'Changes of one account: profile, password, subscriptions, affiliate')
 } as const satisfies Record<string, Definition<never> | Definition<unknown>>
 

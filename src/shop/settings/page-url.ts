@@ -19,3 +19,8 @@ export function orderPageUrl({ db, publicUrl }: Place, page: OrderPage, orderTok
 export function claimUrl({ publicUrl }: Pick<Place, 'publicUrl'>, token: string): string {
   return `${publicUrl()}/account/claim?token=${token}`
 }
+
+/** The shop's page that ends the subscription of a guest. */
+export function endSubscriptionUrl({ publicUrl }: Pick<Place, 'publicUrl'>, token: string): string {
+  return `${publicUrl()}/checkout/end-subscription?token=${token}`
+}

@@ -5,9 +5,9 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { eraseRows } from '../../platform/db/personal.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { time } from '../../platform/public-fields.ts'
-import type { UserRow } from '../accounts/rows.ts'
 import { isShipped } from '../catalog/product-types.ts'
 import { itemsOf, ofPerson } from '../orders/find.ts'
+import type { Person } from '../orders/find.ts'
 import { returnedUnits } from '../orders/refund-lines.ts'
 import { orders } from '../orders/schema.ts'
 import { shipmentItems, shipments } from './schema.ts'
@@ -101,8 +101,8 @@ export function listShipments(db: Db, orderId: number): ShipmentView[] {
  * Removes the tracking numbers of an account's orders and of the guest orders with its email: the carrier's page can show
  * an address. It finds the guest orders by their email, so it runs before the orders lose it.
  */
-export function forgetTracking(tx: Tx, user: Pick<UserRow, 'id' | 'emailKey'>): void {
-  forgetTrackingOf(tx, ofPerson(user))
+export function forgetTracking(tx: Tx, person: Person): void {
+  forgetTrackingOf(tx, ofPerson(person))
 }
 
 /** Removes the tracking numbers of the orders that match. */

@@ -1,3 +1,5 @@
+import { textsIn } from '../../platform/texts/languages.ts'
+import type { Texts } from '../../platform/texts/languages.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { asc, eq, inArray, max, sql } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
@@ -278,8 +280,8 @@ export function removeMethod(db: Db, name: string, id: string): ShippingZone | n
 /** What decides the shipping costs of a cart or an order. `totalMinor` is after discounts. */
 export type Goods = { type: ProductType; quantity: number; weightGrams: number | null; totalMinor: number }
 
-/** A method that a buyer can choose, with what it costs. */
-export type OfferedMethod = ChosenMethod & { amountMinor: number }
+/** A method that a buyer can choose, with what it costs; `renewalMinor` is what shipping the goods that renew costs alone. */
+export type OfferedMethod = ChosenMethod & { amountMinor: number; renewalMinor: number | null }
 
 /** Whether a cart or an order needs an address: something is shipped, and the buyer does not pick it up in the shop. */
 export function needsAddress(
@@ -290,8 +292,11 @@ export function needsAddress(
 }
 
 /** The name of a method beside its costs, for buyers. */
-export function methodLabel({ name, pickup = false }: Pick<ChosenMethod, 'name'> & { pickup?: boolean }): string {
-  return pickup ? name : `Shipping: ${name}`
+export function methodLabel(
+  { name, pickup = false }: Pick<ChosenMethod, 'name'> & { pickup?: boolean },
+  { t }: Pick<Texts, 't'> = textsIn('en')
+): string {
+  return pickup ? name : t('sum.shippingNamed', { name })
 }
 
 /** The weight of what has to be shipped. A product without a weight weighs nothing. */
@@ -301,16 +306,27 @@ export function shippedGrams(goods: readonly Goods[]): number {
     .reduce((sum, { quantity, weightGrams }) => sum + quantity * (weightGrams ?? 0), 0)
 }
 
-/** The methods that can ship these goods, with their costs in minor units of `currency`. */
-export function offeredFor(methods: readonly MethodRow[], goods: readonly Goods[], currency: string): OfferedMethod[] {
+/**
+ * The methods that can ship these goods, with their costs in minor units of `currency`.
+ *
+ * @param renewing those of the goods that renew, at their full price
+ */
+export function offeredFor(
+  methods: readonly MethodRow[],
+  { goods, renewing, currency }: { goods: readonly Goods[]; renewing: readonly Goods[]; currency: string }
+): OfferedMethod[] {
   const grams = shippedGrams(goods)
-  const goodsMinor = goods.reduce((sum, { totalMinor }) => sum + totalMinor, 0)
   return methods
     .filter(({ maxWeightGrams }) => maxWeightGrams === null || grams <= maxWeightGrams)
     .map((method) => {
       const { id, name, estimate, pickup, freeFromMinor } = method
-      const isFree = freeFromMinor !== null && goodsMinor >= freeFromMinor
-      return { id, name, estimate, pickup, amountMinor: isFree ? 0 : costMinor(method, grams, currency) }
+      const costOf = (some: readonly Goods[]): number => {
+        const goodsMinor = some.reduce((sum, { totalMinor }) => sum + totalMinor, 0)
+        const isFree = freeFromMinor !== null && goodsMinor >= freeFromMinor
+        return isFree ? 0 : costMinor(method, shippedGrams(some), currency)
+      }
+      const renewalMinor = needsShipping(renewing) ? costOf(renewing) : null
+      return { id, name, estimate, pickup, amountMinor: costOf(goods), renewalMinor }
     })
 }
 

@@ -8,6 +8,8 @@ import type { SubscriptionRecord } from '../benefits/records.ts'
 import { toSubscription } from '../benefits/view.ts'
 import type { ShopContext } from '../context.ts'
 import { countAccountChange, takePoints } from '../limits/points.ts'
+import { findOrder } from '../orders/find.ts'
+import { recurringOfOrder, toRecurring } from '../orders/renewal-order.ts'
 import { orderItems, orders } from '../orders/schema.ts'
 import { findPayingAttempt } from '../payments/attempts.ts'
 import { endWithPeriod, createPortalSession } from '../payments/buyer-subscription.ts'
@@ -54,6 +56,7 @@ function toOwnSubscription(shop: ShopContext, record: SubscriptionRecord, now: n
   return {
     ...view,
     ...priceOf(shop, record),
+    recurring: willRenew(record) ? recurringOfRecord(shop, record) : null,
     nextPaymentAt: isDue ? toIso(record.currentPeriodEnd) : null,
     canCancel: isManaged && willRenew(record),
     manageUrl: isManaged ? `${shop.publicUrl()}/account/subscriptions/${view.id}/manage` : null
@@ -65,6 +68,14 @@ function isAtGateway(shop: ShopContext, record: SubscriptionRecord): boolean {
   const renewed = renewedAt(record)
   const attempt = renewed === null ? undefined : findPayingAttempt(shop.db, renewed.orderId)
   return attempt !== undefined && findGatewayOf(shop, attempt) !== undefined
+}
+
+/** What the gateway charges with each renewal, for all subscriptions of the checkout together. */
+function recurringOfRecord({ db }: ShopContext, { orderId, currentPeriodEnd }: SubscriptionRecord) {
+  const order = orderId === null ? undefined : findOrder(db, orderId)
+  if (order === undefined) return null
+  const recurring = recurringOfOrder(db, order)
+  return recurring && toRecurring(recurring, order.currency, currentPeriodEnd)
 }
 
 /** What the newest paid order of a subscription charged for it; its first order may have had a discount. */

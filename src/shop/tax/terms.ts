@@ -1,3 +1,5 @@
+import { percent, textsIn } from '../../platform/texts/languages.ts'
+import type { Texts } from '../../platform/texts/languages.ts'
 import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
@@ -230,9 +232,13 @@ export type Taxable = { rate: TaxRate | null; goodsMinor: number; shippingMinor:
 /** The tax of an order: a line for each rate, and the part of the tax that is on the goods. */
 export type Taxes = { lines: TaxLine[]; goodsMinor: number }
 
-/** A rate as people read it: `19 % VAT`. A rate of zero has only its name. */
-export function rateLabel({ name, rateMillionths }: Pick<TaxRate, 'name' | 'rateMillionths'>): string {
-  return rateMillionths === 0 ? name : `${rateMillionths / 10_000} % ${name}`
+/** A rate as people read it: `19 % VAT`. A rate of zero has only its name. VAT is named as in the language. */
+export function rateLabel(
+  { name, rateMillionths }: Pick<TaxRate, 'name' | 'rateMillionths'>,
+  texts: Texts = textsIn('en')
+): string {
+  const label = name === 'VAT' ? texts.t('tax.VAT') : name
+  return rateMillionths === 0 ? label : `${percent(rateMillionths / 10_000, { language: texts.lang })} ${label}`
 }
 
 const million = 1_000_000n

@@ -63,6 +63,7 @@ CREATE TABLE `users` (
 	`first_name` text,
 	`last_name` text,
 	`biography` text,
+	`language` text,
 	`billing_email` text,
 	`billing_phone` text,
 	`company_name` text,
@@ -84,6 +85,7 @@ CREATE TABLE `users` (
 --> statement-breakpoint
 CREATE INDEX `users_by_activity` ON `users` (`active_at`) WHERE dormant_mail_at IS NULL;--> statement-breakpoint
 CREATE INDEX `users_dormant` ON `users` (`dormant_mail_at`) WHERE dormant_mail_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `users_by_password_hash` ON `users` (`password_hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `users_email_key` ON `users` (`email_key`);--> statement-breakpoint
 CREATE UNIQUE INDEX `users_username_key` ON `users` (`username_key`);--> statement-breakpoint
 CREATE TABLE `affiliate_clicks` (
@@ -106,15 +108,22 @@ CREATE TABLE `affiliates` (
 	`terms_accepted_at` integer,
 	`website` text,
 	`message` text,
+	`mailbox_hash` text,
+	`code_hash` text,
+	`successor_id` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`successor_id`) REFERENCES `affiliates`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "affiliates_status" CHECK("affiliates"."status" IN ('pending', 'active', 'inactive', 'rejected')),
 	CONSTRAINT "affiliates_rate" CHECK("affiliates"."rate_bps" BETWEEN 0 AND 10000)
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `affiliates_user` ON `affiliates` (`user_id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `affiliates_code_key` ON `affiliates` (`code_key`);--> statement-breakpoint
+CREATE INDEX `affiliates_erased_mailbox` ON `affiliates` (`mailbox_hash`) WHERE mailbox_hash IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `affiliates_erased_code` ON `affiliates` (`code_hash`) WHERE code_hash IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `affiliates_by_successor` ON `affiliates` (`successor_id`) WHERE successor_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `visits` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`affiliate_id` integer NOT NULL,
@@ -310,6 +319,21 @@ CREATE TABLE `media` (
 	CONSTRAINT "media_size" CHECK("media"."width" > 0 AND "media"."height" > 0)
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `price_history` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`product_id` integer NOT NULL,
+	`variation_id` integer,
+	`price_minor` integer NOT NULL,
+	`sale_price_minor` integer,
+	`sale_starts_at` integer,
+	`sale_ends_at` integer,
+	`until` integer NOT NULL,
+	FOREIGN KEY (`product_id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`variation_id`) REFERENCES `variations`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `price_history_by_product` ON `price_history` (`product_id`,`variation_id`,`until`);--> statement-breakpoint
+CREATE INDEX `price_history_by_time` ON `price_history` (`until`);--> statement-breakpoint
 CREATE TABLE `product_categories` (
 	`product_id` integer NOT NULL,
 	`category_id` integer NOT NULL,
@@ -367,6 +391,7 @@ CREATE TABLE `products` (
 	`type` text NOT NULL,
 	`price_minor` integer NOT NULL,
 	`sale_price_minor` integer,
+	`cost_minor` integer,
 	`sale_starts_at` integer,
 	`sale_ends_at` integer,
 	`stock` integer,
@@ -379,6 +404,8 @@ CREATE TABLE `products` (
 	`height_mm` integer,
 	`brand` text,
 	`gtin` text,
+	`mpn` text,
+	`unit_measure` text,
 	`seo_title` text,
 	`seo_description` text,
 	`created_at` integer NOT NULL,
@@ -386,6 +413,7 @@ CREATE TABLE `products` (
 	CONSTRAINT "products_type" CHECK("products"."type" IN ('physical', 'digital')),
 	CONSTRAINT "products_price" CHECK("products"."price_minor" >= 0),
 	CONSTRAINT "products_sale_price" CHECK("products"."sale_price_minor" >= 0),
+	CONSTRAINT "products_cost" CHECK("products"."cost_minor" >= 0),
 	CONSTRAINT "products_stock" CHECK("products"."stock" >= 0),
 	CONSTRAINT "products_published" CHECK("products"."published" IN (0, 1)),
 	CONSTRAINT "products_tax_class" CHECK("products"."tax_class" IN ('standard', 'reduced', 'zero'))
@@ -394,6 +422,27 @@ CREATE TABLE `products` (
 CREATE UNIQUE INDEX `products_slug` ON `products` (`slug`);--> statement-breakpoint
 CREATE INDEX `products_sku` ON `products` (`sku`);--> statement-breakpoint
 CREATE INDEX `products_listed` ON `products` (`published`,`position`,`id`);--> statement-breakpoint
+CREATE TABLE `sale_products` (
+	`sale_id` integer NOT NULL,
+	`product_id` integer NOT NULL,
+	PRIMARY KEY(`sale_id`, `product_id`),
+	FOREIGN KEY (`sale_id`) REFERENCES `sales`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`product_id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `sales` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`name` text NOT NULL,
+	`percent_bps` integer NOT NULL,
+	`starts_at` integer NOT NULL,
+	`ends_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`ended_at` integer,
+	CONSTRAINT "sales_percent" CHECK("sales"."percent_bps" BETWEEN 1 AND 9999),
+	CONSTRAINT "sales_period" CHECK("sales"."ends_at" > "sales"."starts_at")
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `sales_by_end` ON `sales` (`ends_at`);--> statement-breakpoint
 CREATE TABLE `search_words` (
 	`word` text PRIMARY KEY NOT NULL,
 	`reversed` text NOT NULL
@@ -410,6 +459,8 @@ CREATE TABLE `variations` (
 	`sale_price_minor` integer,
 	`stock` integer,
 	`gtin` text,
+	`mpn` text,
+	`unit_measure` text,
 	`weight_grams` integer,
 	`is_default` integer NOT NULL,
 	`position` integer NOT NULL,
@@ -427,7 +478,8 @@ CREATE TABLE `idempotency_keys` (
 	`scope` text NOT NULL,
 	`key` text NOT NULL,
 	`fingerprint` text NOT NULL,
-	`body_fingerprint` text,
+	`body_fingerprint` text NOT NULL,
+	`buyer` text NOT NULL,
 	`state` text NOT NULL,
 	`owner` text NOT NULL,
 	`order_id` integer,
@@ -443,10 +495,72 @@ CREATE TABLE `idempotency_keys` (
 --> statement-breakpoint
 CREATE INDEX `idempotency_keys_by_end` ON `idempotency_keys` (`expires_at`);--> statement-breakpoint
 CREATE INDEX `idempotency_keys_by_key` ON `idempotency_keys` (`key`);--> statement-breakpoint
+CREATE TABLE `desk_invitations` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`person_id` integer NOT NULL,
+	`salt` text NOT NULL,
+	`token_hash` text NOT NULL,
+	`expires_at` integer NOT NULL,
+	`used_at` integer,
+	FOREIGN KEY (`person_id`) REFERENCES `desk_people`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `desk_invitations_hash` ON `desk_invitations` (`token_hash`);--> statement-breakpoint
+CREATE INDEX `desk_invitations_by_person` ON `desk_invitations` (`person_id`);--> statement-breakpoint
+CREATE TABLE `desk_log` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`person_id` integer,
+	`action` text NOT NULL,
+	`subject` text NOT NULL,
+	`outcome` text NOT NULL,
+	`at` integer NOT NULL,
+	FOREIGN KEY (`person_id`) REFERENCES `desk_people`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "desk_log_outcome" CHECK("desk_log"."outcome" IN ('begun', 'done', 'refused'))
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `desk_log_by_person` ON `desk_log` (`person_id`,`id`);--> statement-breakpoint
+CREATE TABLE `desk_passkeys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`person_id` integer NOT NULL,
+	`public_key` blob NOT NULL,
+	`counter` integer NOT NULL,
+	`challenge_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_used_at` integer,
+	FOREIGN KEY (`person_id`) REFERENCES `desk_people`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `desk_passkeys_by_person` ON `desk_passkeys` (`person_id`);--> statement-breakpoint
+CREATE TABLE `desk_people` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`email` text NOT NULL,
+	`email_key` text NOT NULL,
+	`role` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`removed_at` integer,
+	CONSTRAINT "desk_people_role" CHECK("desk_people"."role" IN ('owner', 'orders', 'catalogue', 'reports'))
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `desk_people_email_key` ON `desk_people` (`email_key`);--> statement-breakpoint
+CREATE TABLE `desk_sessions` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`token_hash` text NOT NULL,
+	`person_id` integer NOT NULL,
+	`device` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_seen_at` integer NOT NULL,
+	`proven_at` integer NOT NULL,
+	FOREIGN KEY (`person_id`) REFERENCES `desk_people`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `desk_sessions_hash` ON `desk_sessions` (`token_hash`);--> statement-breakpoint
+CREATE INDEX `desk_sessions_by_person` ON `desk_sessions` (`person_id`);--> statement-breakpoint
+CREATE INDEX `desk_sessions_by_start` ON `desk_sessions` (`created_at`);--> statement-breakpoint
 CREATE TABLE `events` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`type` text NOT NULL,
 	`payload` text NOT NULL,
+	`by` text,
 	`created_at` integer NOT NULL
 ) STRICT;
 --> statement-breakpoint
@@ -463,17 +577,18 @@ CREATE TABLE `invoices` (
 	`total_minor` integer NOT NULL,
 	`buyer` text,
 	`document` text NOT NULL,
+	`correction` integer DEFAULT false NOT NULL,
 	`issued_at` integer NOT NULL,
 	CONSTRAINT "invoices_kind" CHECK("invoices"."kind" IN ('invoice', 'credit_note')),
+	CONSTRAINT "invoices_correction" CHECK("invoices"."correction" IN (0, 1)),
 	CONSTRAINT "invoices_total" CHECK("invoices"."total_minor" >= 0)
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `invoices_number` ON `invoices` (`number`);--> statement-breakpoint
 CREATE UNIQUE INDEX `invoices_sequence` ON `invoices` (`kind`,`year`,`sequence`);--> statement-breakpoint
-CREATE UNIQUE INDEX `invoices_of_order` ON `invoices` (`order_id`) WHERE kind = 'invoice';--> statement-breakpoint
 CREATE INDEX `invoices_by_order` ON `invoices` (`order_id`,`id`);--> statement-breakpoint
 CREATE INDEX `invoices_by_date` ON `invoices` (`date`,`id`);--> statement-breakpoint
-CREATE INDEX `invoices_credited` ON `invoices` (`date`,`currency`,`total_minor`) WHERE kind = 'credit_note';--> statement-breakpoint
+CREATE INDEX `invoices_credited` ON `invoices` (`date`,`currency`,`total_minor`) WHERE kind = 'credit_note' AND correction = 0;--> statement-breakpoint
 CREATE TABLE `mails` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`event_id` integer,
@@ -494,6 +609,15 @@ CREATE INDEX `mails_due` ON `mails` (`state`,`next_attempt_at`);--> statement-br
 CREATE INDEX `mails_untried` ON `mails` (`attempts`,`created_at`) WHERE state = 'queued';--> statement-breakpoint
 CREATE INDEX `mails_over` ON `mails` (`created_at`) WHERE state <> 'queued';--> statement-breakpoint
 CREATE INDEX `mails_by_event` ON `mails` (`event_id`);--> statement-breakpoint
+CREATE TABLE `moved_rows` (
+	`source` text NOT NULL,
+	`kind` text NOT NULL,
+	`source_id` text NOT NULL,
+	`target_id` integer NOT NULL,
+	`moved_at` integer NOT NULL,
+	PRIMARY KEY(`source`, `kind`, `source_id`)
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `customer_order_totals` (
 	`user_id` integer PRIMARY KEY NOT NULL,
 	`total` integer NOT NULL
@@ -516,11 +640,13 @@ CREATE TABLE `order_attributions` (
 	`marketing_utm_content` text,
 	`ref_sent` text,
 	`ref_outcome` text NOT NULL,
+	`credited_by` text,
 	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`affiliate_id`) REFERENCES `affiliates`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`visit_id`) REFERENCES `visits`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "order_attributions_source_type" CHECK("order_attributions"."source_type" IN ('referral', 'utm', 'typein')),
-	CONSTRAINT "order_attributions_ref_outcome" CHECK("order_attributions"."ref_outcome" IN ('none', 'credited', 'unknown', 'not_active', 'self', 'module_off'))
+	CONSTRAINT "order_attributions_ref_outcome" CHECK("order_attributions"."ref_outcome" IN ('none', 'credited', 'unknown', 'not_active', 'self', 'module_off')),
+	CONSTRAINT "order_attributions_credited_by" CHECK("order_attributions"."credited_by" IN ('operator'))
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `order_attributions_by_affiliate` ON `order_attributions` (`affiliate_id`);--> statement-breakpoint
@@ -531,6 +657,7 @@ CREATE TABLE `order_coupons` (
 	`code` text NOT NULL,
 	`discount_minor` integer NOT NULL,
 	`customer_key` text,
+	`mailbox_hash` text,
 	`counted` integer NOT NULL,
 	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`coupon_id`) REFERENCES `coupons`(`id`) ON UPDATE no action ON DELETE no action,
@@ -540,6 +667,7 @@ CREATE TABLE `order_coupons` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `order_coupons_once` ON `order_coupons` (`order_id`,`coupon_id`);--> statement-breakpoint
 CREATE INDEX `order_coupons_by_customer` ON `order_coupons` (`coupon_id`,`customer_key`);--> statement-breakpoint
+CREATE INDEX `order_coupons_by_mailbox` ON `order_coupons` (`mailbox_hash`) WHERE mailbox_hash IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `order_history` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`order_id` integer NOT NULL,
@@ -636,6 +764,7 @@ CREATE TABLE `orders` (
 	`shipping_minor` integer DEFAULT 0 NOT NULL,
 	`shipping_method` text,
 	`list_shipping_minor` integer,
+	`renewal_shipping_minor` integer,
 	`tax_minor` integer DEFAULT 0 NOT NULL,
 	`goods_tax_minor` integer DEFAULT 0 NOT NULL,
 	`tax_included` integer DEFAULT true NOT NULL,
@@ -648,12 +777,16 @@ CREATE TABLE `orders` (
 	`shipping_address` text,
 	`notes` text,
 	`vat_id` text,
+	`language` text,
 	`return_url` text,
 	`cancel_url` text,
 	`public_token` text NOT NULL,
 	`hold_ends_at` integer,
 	`renewal_of` integer,
 	`paid_at` integer,
+	`card_fingerprint` text,
+	`imported` integer DEFAULT false NOT NULL,
+	`imported_record` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE no action,
@@ -664,6 +797,7 @@ CREATE TABLE `orders` (
 	CONSTRAINT "orders_discount" CHECK("orders"."discount_minor" BETWEEN 0 AND "orders"."subtotal_minor"),
 	CONSTRAINT "orders_shipping" CHECK("orders"."shipping_minor" >= 0),
 	CONSTRAINT "orders_tax" CHECK("orders"."goods_tax_minor" BETWEEN 0 AND "orders"."tax_minor"),
+	CONSTRAINT "orders_imported" CHECK("orders"."imported" IN (0, 1)),
 	CONSTRAINT "orders_tax_included" CHECK("orders"."tax_included" IN (0, 1)),
 	CONSTRAINT "orders_reverse_charge" CHECK("orders"."reverse_charge" IN (0, 1)),
 	CONSTRAINT "orders_total" CHECK("orders"."total_minor" = "orders"."subtotal_minor" - "orders"."discount_minor" + "orders"."shipping_minor" + (1 - "orders"."tax_included") * "orders"."tax_minor"),
@@ -676,10 +810,10 @@ CREATE INDEX `orders_completed_by_user` ON `orders` (`user_id`) WHERE status = '
 CREATE INDEX `orders_by_status` ON `orders` (`status`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_by_email` ON `orders` (`email_key`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_by_renewal` ON `orders` (`renewal_of`) WHERE renewal_of IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `orders_paid` ON `orders` (`paid_at`,`currency`,`subtotal_minor`,`discount_minor`,`shipping_minor`,`tax_minor`,`total_minor`,`refunded_minor`) WHERE paid_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `orders_paid` ON `orders` (`paid_at`,`currency`,`subtotal_minor`,`discount_minor`,`shipping_minor`,`tax_minor`,`total_minor`,`refunded_minor`,`imported`) WHERE paid_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `orders_by_time` ON `orders` (`created_at`,`id`);--> statement-breakpoint
-CREATE INDEX `orders_unpaid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL);--> statement-breakpoint
-CREATE INDEX `orders_paid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NOT NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL);--> statement-breakpoint
+CREATE INDEX `orders_unpaid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
+CREATE INDEX `orders_paid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NOT NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
 CREATE INDEX `orders_held` ON `orders` (`hold_ends_at`) WHERE status = 'pending';--> statement-breakpoint
 CREATE TABLE `refund_lines` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
@@ -826,10 +960,11 @@ CREATE TABLE `commission_entries` (
 	FOREIGN KEY (`affiliate_id`) REFERENCES `affiliates`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`referral_id`) REFERENCES `referrals`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`payout_id`) REFERENCES `payouts`(`id`) ON UPDATE no action ON DELETE no action,
-	CONSTRAINT "commission_entries_kind" CHECK("commission_entries"."kind" IN ('earned', 'taken_back', 'paid_out'))
+	CONSTRAINT "commission_entries_kind" CHECK("commission_entries"."kind" IN ('earned', 'taken_back', 'bonus', 'paid_out'))
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `commission_entries_by_referral` ON `commission_entries` (`referral_id`,`id`);--> statement-breakpoint
+CREATE INDEX `commission_entries_by_payout` ON `commission_entries` (`payout_id`,`id`);--> statement-breakpoint
 CREATE TABLE `commission_totals` (
 	`affiliate_id` integer NOT NULL,
 	`currency` text NOT NULL,
@@ -839,12 +974,34 @@ CREATE TABLE `commission_totals` (
 	FOREIGN KEY (`affiliate_id`) REFERENCES `affiliates`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `lost_payouts` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`affiliate_id` integer NOT NULL,
+	`affiliate_code` text NOT NULL,
+	`amount_minor` integer NOT NULL,
+	`currency` text NOT NULL,
+	`reference` text,
+	`paid_by` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`lines` text NOT NULL,
+	`taken_over_at` integer
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `payout_failures` (
+	`payout_id` integer PRIMARY KEY NOT NULL,
+	`reason` text NOT NULL,
+	`recorded_by` text NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`payout_id`) REFERENCES `payouts`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `payouts` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`affiliate_id` integer NOT NULL,
 	`amount_minor` integer NOT NULL,
 	`currency` text NOT NULL,
 	`reference` text,
+	`paid_by` text NOT NULL,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`affiliate_id`) REFERENCES `affiliates`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "payouts_amount" CHECK("payouts"."amount_minor" > 0)
@@ -853,7 +1010,7 @@ CREATE TABLE `payouts` (
 CREATE INDEX `payouts_by_affiliate` ON `payouts` (`affiliate_id`,`id`);--> statement-breakpoint
 CREATE TABLE `referral_totals` (
 	`affiliate_id` integer NOT NULL,
-	`day` integer NOT NULL,
+	`day` text NOT NULL,
 	`currency` text NOT NULL,
 	`status` text NOT NULL,
 	`orders` integer NOT NULL,
@@ -872,8 +1029,9 @@ CREATE TABLE `referrals` (
 	`amount_minor` integer NOT NULL,
 	`currency` text NOT NULL,
 	`rejected_for` text,
-	`note` text,
+	`review` text,
 	`accepted_at` integer,
+	`day` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`affiliate_id`) REFERENCES `affiliates`(`id`) ON UPDATE no action ON DELETE no action,
@@ -1031,23 +1189,31 @@ CREATE TRIGGER `modules_inserted` AFTER INSERT ON `modules` BEGIN UPDATE revisio
 CREATE TRIGGER `modules_updated` AFTER UPDATE ON `modules` BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'settings'; END;
 --> statement-breakpoint
 CREATE TRIGGER `referrals_added_up` AFTER INSERT ON `referrals` BEGIN INSERT INTO referral_totals (affiliate_id, day, currency, status, orders, amount_minor)
-          VALUES (NEW.affiliate_id, NEW.created_at / 86400000, NEW.currency, NEW.status, 1, NEW.amount_minor)
+          VALUES (NEW.affiliate_id, NEW.day, NEW.currency, NEW.status, 1, NEW.amount_minor)
           ON CONFLICT DO UPDATE SET orders = orders + 1, amount_minor = amount_minor + excluded.amount_minor; END;
 --> statement-breakpoint
 CREATE TRIGGER `referrals_added_up_again` AFTER UPDATE OF status, amount_minor ON `referrals` BEGIN UPDATE referral_totals SET orders = orders - 1, amount_minor = amount_minor - OLD.amount_minor
-          WHERE affiliate_id = OLD.affiliate_id AND day = OLD.created_at / 86400000 AND currency = OLD.currency
+          WHERE affiliate_id = OLD.affiliate_id AND day = OLD.day AND currency = OLD.currency
             AND status = OLD.status;
           INSERT INTO referral_totals (affiliate_id, day, currency, status, orders, amount_minor)
-          VALUES (NEW.affiliate_id, NEW.created_at / 86400000, NEW.currency, NEW.status, 1, NEW.amount_minor)
+          VALUES (NEW.affiliate_id, NEW.day, NEW.currency, NEW.status, 1, NEW.amount_minor)
           ON CONFLICT DO UPDATE SET orders = orders + 1, amount_minor = amount_minor + excluded.amount_minor; END;
 --> statement-breakpoint
 CREATE TRIGGER `commission_entries_added_up` AFTER INSERT ON `commission_entries` BEGIN INSERT INTO commission_totals (affiliate_id, currency, kind, amount_minor)
           VALUES (NEW.affiliate_id, NEW.currency, NEW.kind, NEW.amount_minor)
           ON CONFLICT DO UPDATE SET amount_minor = amount_minor + excluded.amount_minor; END;
 --> statement-breakpoint
-CREATE TRIGGER `commission_entries_unchanged` BEFORE UPDATE ON `commission_entries` BEGIN SELECT RAISE(ABORT, 'the commission ledger is append-only'); END;
+CREATE TRIGGER `commission_entries_unchanged` BEFORE UPDATE ON `commission_entries` BEGIN SELECT RAISE(ABORT, 'the entries of the commission ledger are append-only'); END;
 --> statement-breakpoint
-CREATE TRIGGER `commission_entries_kept` BEFORE DELETE ON `commission_entries` BEGIN SELECT RAISE(ABORT, 'the commission ledger is append-only'); END;
+CREATE TRIGGER `commission_entries_kept` BEFORE DELETE ON `commission_entries` BEGIN SELECT RAISE(ABORT, 'the entries of the commission ledger are append-only'); END;
+--> statement-breakpoint
+CREATE TRIGGER `payouts_unchanged` BEFORE UPDATE ON `payouts` BEGIN SELECT RAISE(ABORT, 'payouts are append-only'); END;
+--> statement-breakpoint
+CREATE TRIGGER `payouts_kept` BEFORE DELETE ON `payouts` BEGIN SELECT RAISE(ABORT, 'payouts are append-only'); END;
+--> statement-breakpoint
+CREATE TRIGGER `payout_failures_unchanged` BEFORE UPDATE ON `payout_failures` BEGIN SELECT RAISE(ABORT, 'failures of payouts are append-only'); END;
+--> statement-breakpoint
+CREATE TRIGGER `payout_failures_kept` BEFORE DELETE ON `payout_failures` BEGIN SELECT RAISE(ABORT, 'failures of payouts are append-only'); END;
 --> statement-breakpoint
 CREATE TRIGGER `orders_counted` AFTER INSERT ON `orders` WHEN NEW.user_id IS NOT NULL BEGIN INSERT INTO customer_order_totals (user_id, total) VALUES (NEW.user_id, 1)
           ON CONFLICT (user_id) DO UPDATE SET total = total + 1; END;
@@ -1062,9 +1228,13 @@ CREATE TRIGGER `order_history_unchanged` BEFORE UPDATE ON `order_history` BEGIN 
 --> statement-breakpoint
 CREATE TRIGGER `order_history_kept` BEFORE DELETE ON `order_history` BEGIN SELECT RAISE(ABORT, 'the audit rows are append-only'); END;
 --> statement-breakpoint
-CREATE TRIGGER `invoices_gapless` BEFORE INSERT ON `invoices` WHEN NEW.sequence <> 1 + (SELECT coalesce(max(sequence), 0) FROM invoices WHERE kind = NEW.kind AND year = NEW.year) BEGIN SELECT RAISE(ABORT, 'the numbers of invoices have no gaps'); END;
+CREATE TRIGGER `invoices_gapless` BEFORE INSERT ON `invoices` WHEN NEW.sequence <> max(
+      1 + (SELECT coalesce(max(sequence), 0) FROM invoices WHERE kind = NEW.kind AND year = NEW.year),
+      coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE key = 'invoice.firstNumber'), 1)) BEGIN SELECT RAISE(ABORT, 'the numbers of invoices have no gaps'); END;
 --> statement-breakpoint
-CREATE TRIGGER `invoices_unchanged` BEFORE UPDATE OF id, order_id, kind, year, sequence, number, date, currency, total_minor, document, issued_at ON `invoices` BEGIN SELECT RAISE(ABORT, 'an invoice never changes'); END;
+CREATE TRIGGER `invoices_one_at_a_time` BEFORE INSERT ON `invoices` WHEN NEW.kind = 'invoice' AND 0 < (SELECT coalesce(sum(iif(kind = 'invoice', total_minor, -total_minor)), 0) FROM invoices WHERE order_id = NEW.order_id) BEGIN SELECT RAISE(ABORT, 'an order has one invoice at a time'); END;
+--> statement-breakpoint
+CREATE TRIGGER `invoices_unchanged` BEFORE UPDATE OF id, order_id, kind, year, sequence, number, date, currency, total_minor, document, correction, issued_at ON `invoices` BEGIN SELECT RAISE(ABORT, 'an invoice never changes'); END;
 --> statement-breakpoint
 CREATE TRIGGER `invoices_buyer_unchanged` BEFORE UPDATE OF buyer ON `invoices` WHEN NEW.buyer IS NOT NULL BEGIN SELECT RAISE(ABORT, 'an invoice never changes'); END;
 --> statement-breakpoint
@@ -1072,15 +1242,21 @@ CREATE TRIGGER `invoices_kept` BEFORE DELETE ON `invoices` BEGIN SELECT RAISE(AB
 --> statement-breakpoint
 CREATE TRIGGER `products_inserted` AFTER INSERT ON `products` BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'catalog'; END;
 --> statement-breakpoint
-CREATE TRIGGER `products_updated` AFTER UPDATE OF slug, name, sku, description, description_html, url, type, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, published, position, weight_grams, length_mm, width_mm, height_mm, brand, gtin, seo_title, seo_description, updated_at ON `products` BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'catalog'; END;
+CREATE TRIGGER `products_updated` AFTER UPDATE OF slug, name, sku, description, description_html, url, type, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, published, position, weight_grams, length_mm, width_mm, height_mm, brand, gtin, mpn, unit_measure, seo_title, seo_description, updated_at ON `products` BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'catalog'; END;
 --> statement-breakpoint
 CREATE TRIGGER `products_sold_out` AFTER UPDATE OF stock ON `products` WHEN (coalesce(OLD.stock, 1) > 0) <> (coalesce(NEW.stock, 1) > 0) BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'catalog'; END;
+--> statement-breakpoint
+CREATE TRIGGER `products_repriced` AFTER UPDATE OF price_minor, sale_price_minor, sale_starts_at, sale_ends_at ON `products` WHEN OLD.price_minor IS NOT NEW.price_minor OR OLD.sale_price_minor IS NOT NEW.sale_price_minor OR OLD.sale_starts_at IS NOT NEW.sale_starts_at OR OLD.sale_ends_at IS NOT NEW.sale_ends_at BEGIN INSERT INTO price_history (product_id, variation_id, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, until) VALUES (OLD.id, NULL, OLD.price_minor, OLD.sale_price_minor, OLD.sale_starts_at, OLD.sale_ends_at, CAST(unixepoch('subsec') * 1000 AS INTEGER)); END;
+--> statement-breakpoint
+CREATE TRIGGER `products_rescheduled` AFTER UPDATE OF sale_starts_at, sale_ends_at ON `products` WHEN OLD.sale_starts_at IS NOT NEW.sale_starts_at OR OLD.sale_ends_at IS NOT NEW.sale_ends_at BEGIN INSERT INTO price_history (product_id, variation_id, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, until) SELECT OLD.id, id, price_minor, sale_price_minor, OLD.sale_starts_at, OLD.sale_ends_at, CAST(unixepoch('subsec') * 1000 AS INTEGER) FROM variations WHERE product_id = OLD.id; END;
+--> statement-breakpoint
+CREATE TRIGGER `variations_repriced` AFTER UPDATE OF price_minor, sale_price_minor ON `variations` WHEN OLD.price_minor IS NOT NEW.price_minor OR OLD.sale_price_minor IS NOT NEW.sale_price_minor BEGIN INSERT INTO price_history (product_id, variation_id, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, until) SELECT id, OLD.id, OLD.price_minor, OLD.sale_price_minor, sale_starts_at, sale_ends_at, CAST(unixepoch('subsec') * 1000 AS INTEGER) FROM products WHERE id = OLD.product_id; END;
 --> statement-breakpoint
 CREATE TRIGGER `products_deleted` AFTER DELETE ON `products` BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'catalog'; END;
 --> statement-breakpoint
 CREATE TRIGGER `variations_inserted` AFTER INSERT ON `variations` BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'catalog'; END;
 --> statement-breakpoint
-CREATE TRIGGER `variations_updated` AFTER UPDATE OF sku, name, options, price_minor, sale_price_minor, gtin, weight_grams, is_default, position, available ON `variations` BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'catalog'; END;
+CREATE TRIGGER `variations_updated` AFTER UPDATE OF sku, name, options, price_minor, sale_price_minor, gtin, mpn, unit_measure, weight_grams, is_default, position, available ON `variations` BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'catalog'; END;
 --> statement-breakpoint
 CREATE TRIGGER `variations_sold_out` AFTER UPDATE OF stock ON `variations` WHEN OLD.stock IS NULL OR NEW.stock IS NULL OR (OLD.stock > 0) <> (NEW.stock > 0) BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'catalog'; END;
 --> statement-breakpoint

@@ -1,0 +1,40 @@
+import { cookieValues, serializeCookie } from '../platform/http/cookies.ts'
+import { compareKey } from '../platform/text.ts'
+import type { ShopContext } from '../shop/context.ts'
+import { setting } from '../shop/settings/settings.ts'
+
+/** An affiliate's link, as a checkout sends it. */
+type Link = { ref: string; campaign: string }
+
+/**
+ * Cookies that the site's script reads and sends with its next checkout, for `affiliates.cookieDays` days. The service
+ * never credits an affiliate by them. Those of an order do not extend the days of a click: a browser that has the ref
+ * keeps its cookie.
+ *
+ * @param sent the Cookie header of an order; null for a click, which starts the days again
+ */
+export function trackingCookies(
+  shop: Pick<ShopContext, 'db' | 'publicUrl'>,
+  { ref, campaign }: Link,
+  sent: string | null
+): string[] {
+  const [known] = cookieValues(sent, 'shopstead_ref')
+  if (ref === '' || (known !== undefined && compareKey(decoded(known)) === compareKey(ref))) return []
+  const attributes = {
+    sameSite: 'Lax',
+    path: '/',
+    secure: shop.publicUrl().startsWith('https:'),
+    httpOnly: false,
+    maxAgeSeconds: setting(shop.db, 'affiliates.cookieDays') * 24 * 60 * 60
+  } as const
+  const cookie = (name: string, value: string): string => serializeCookie(name, encodeURIComponent(value), attributes)
+  return [cookie('shopstead_ref', ref), ...(campaign === '' ? [] : [cookie('shopstead_campaign', campaign)])]
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
+}
