@@ -14,6 +14,8 @@ import { defineConfig } from 'rolldown'
 import type { CodeSplittingGroup, Plugin } from 'rolldown'
 import { readStarter, starters } from '../src/operations/starters/create-site.ts'
 import type { StarterName } from '../src/operations/starters/create-site.ts'
+import { assetFiles } from './assets.ts'
+import { manPageFile } from './man-page.ts'
 import { notices } from './notices.ts'
 import { declarations, modulesOf, sitePackage, sitePackages } from './site-packages.ts'
 
@@ -90,7 +92,15 @@ const program = defineConfig({
     codeSplitting: { groups: layers },
     chunkFileNames: 'chunks/[name]-[hash].js'
   },
-  plugins: [frozenAllowlist(), declarations(['testing/testing']), assets(), starterFiles(), notices(), stamp()]
+  plugins: [
+    frozenAllowlist(),
+    declarations(['testing/testing']),
+    assets(),
+    starterFiles(),
+    manPageFile(),
+    notices(),
+    stamp()
+  ]
 })
 
 // The order matters: the first clears the folder, and the last stamps its content.
@@ -123,11 +133,7 @@ function assets(): Plugin {
   return {
     name: 'shopstead:assets',
     writeBundle() {
-      for (const file of globSync('src/**/*.*', { exclude: (name) => name.endsWith('.ts') })) {
-        // Only drizzle-kit reads these.
-        if (file.endsWith('_snapshot.json')) continue
-        cpSync(file, join('dist', file.slice('src/'.length)))
-      }
+      for (const file of assetFiles()) cpSync(file, join('dist', file.slice('src/'.length)))
     }
   }
 }

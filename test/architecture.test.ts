@@ -10,23 +10,24 @@ const floors: readonly (readonly string[])[] = [
   ['errors.ts', 'client'],
   ['platform'],
   ['shop/context.ts', 'sandbox'],
-  ['shop/settings', 'shop/events'],
+  ['shop/settings', 'shop/events', 'shop/moved'],
   ['shop/mail', 'shop/webhooks', 'shop/limits'],
   // What import files say about these subjects: the catalog reads it, and the subjects apply it.
   ['shop/shipping/input.ts', 'shop/tax/input.ts', 'shop/benefits/input.ts'],
   ['shop/accounts', 'shop/catalog'],
+  ['shop/desk'],
   ['shop/affiliates', 'shop/benefits', 'shop/shipping', 'shop/tax'],
-  ['shop/referrals', 'shop/invoices'],
+  ['shop/referrals', 'shop/invoices', 'shop/feeds'],
   ['shop/orders'],
-  ['shop/payments', 'shop/payouts', 'shop/shipments'],
-  ['shop/checkout', 'shop/entitlements', 'shop/mailer', 'shop/subscriptions'],
+  ['shop/payments', 'shop/shipments'],
+  ['shop/checkout', 'shop/entitlements', 'shop/mailer', 'shop/payouts', 'shop/subscriptions'],
   ['shop/customers'],
   ['app.ts'],
   ['operations'],
   ['api'],
   ['proxy', 'pages'],
   ['web-app.ts'],
-  ['start-server.ts', 'follow-server.ts'],
+  ['start-server.ts', 'follow-server.ts', 'open-desk.ts'],
   ['cli', 'testing']
 ]
 
@@ -45,10 +46,13 @@ const rawSql: Readonly<Record<string, readonly string[]>> = {
   'pragmas, and copies, locks and checks of whole databases': [
     'operations/backup/create.ts',
     'operations/backup/inspect.ts',
+    'operations/backup/lost-payouts.ts',
     'operations/backup/manifest.ts',
     'operations/backup/restore.ts',
     'operations/catalog-copy.ts',
+    'operations/change-setting.ts',
     'operations/diagnosis/database-checks.ts',
+    'operations/moving-in/copy-shop.ts',
     'operations/personal-traces.ts',
     'operations/replica/follow.ts',
     'operations/replica/restore.ts',
@@ -223,13 +227,14 @@ describe('the sources', () => {
     expect(found).toEqual([])
   })
 
-  it('import only their own files and the typed client in the storefront and its scripts', () => {
+  it('import only their own files, the texts and the typed client in the storefront and its scripts', () => {
     const scripts = readModules('src', 'pages/assets/*.js')
     const own = [...modules.filter(({ path }) => path.startsWith('pages/storefront/')), ...scripts]
     const foreign = own.flatMap(({ path, imports, packages }) =>
-      [...imports.filter((target) => !/^(pages\/(storefront|assets)|client)\//.test(target)), ...packages].map(
-        (target) => `${path} imports ${target}`
-      )
+      [
+        ...imports.filter((target) => !/^(pages\/(storefront|assets)|platform\/texts|client)\//.test(target)),
+        ...packages
+      ].map((target) => `${path} imports ${target}`)
     )
     expect([scripts.length > 3, foreign]).toEqual([true, []])
   })

@@ -11,11 +11,14 @@ import { startSession } from '../../src/shop/accounts/sessions.ts'
 import type { AffiliateStatus } from '../../src/shop/affiliates/find.ts'
 import { createAffiliate } from '../../src/shop/affiliates/create.ts'
 import { acceptReferral, createReferral, rejectReferral } from '../../src/shop/referrals/referrals.ts'
+import { failPayout, payPayouts } from '../../src/shop/payouts/payouts.ts'
 import { recordClicks, recordVisit } from '../../src/shop/affiliates/clicks.ts'
+import { affiliateResults, getAffiliateStats } from '../../src/shop/referrals/stats.ts'
 import { affiliateStatsData } from '../../src/shop/referrals/shapes.ts'
 import { setSetting, switchModule } from '../../src/shop/settings/settings.ts'
 import { createMigratedDatabase } from '../support/migrated-database.ts'
 import { makeUser } from '../support/people.ts'
+import { setOrder } from '../shop/payouts/support.ts'
 
 type Body = {
   data?: Record<string, unknown>
@@ -162,7 +165,26 @@ describe('GET /affiliates/referrals', () => {
 describe('GET /affiliates/stats', () => {
   const dayMs = 86_400_000
 
-  it('counts clicks and accepted orders by UTC day', async () => {
+  it('counts clicks and accepted orders by days of the shop', async () => {
+    const mira = await user('mira', 'active')
+    setSetting(app.db, 'shop.timeZone', 'America/Los_Angeles', 0)
+    const evening = Date.parse('2026-01-15T23:30:00-08:00')
+    mira.refer(1, evening)
+    write(app.db, (tx) => acceptReferral(tx, 1, evening + 3_600_000))
+    write(app.db, (tx) => recordClicks(tx, 1, 5, evening))
+    write(app.db, (tx) => recordClicks(tx, 1, 2, evening + 3_600_000))
+    const owner = app.db.sqlite.prepare<[], number>('SELECT user_id FROM affiliates').pluck().get() ?? 0
+    const { days } = getAffiliateStats(app.db, owner, 1, evening)
+    expect(days).toMatchObject([{ day: '2026-01-15', clicks: 5, orders: 1 }])
+    expect(affiliateResults(app.db, { from: '2026-01-15', to: '2026-01-15', currency: 'EUR' })).toMatchObject([
+      { clicks: 5, orders: 1 }
+    ])
+    expect(affiliateResults(app.db, { from: '2026-01-16', to: '2026-01-16', currency: 'EUR' })).toMatchObject([
+      { clicks: 2, orders: 0 }
+    ])
+  })
+
+  it('counts clicks and accepted orders by UTC day without a time zone', async () => {
     const mira = await user('mira', 'active')
     const today = Math.floor(app.clock.now() / dayMs) * dayMs
     for (const [orderId, ago] of [0, 0, 2, 6, 7].entries()) {
@@ -226,28 +248,28 @@ describe('POST /affiliates/clicks', () => {
   it('adds a click to the number of the day', async () => {
     await user('mira', 'active')
     for (const ref of ['mira', ' MIRA ', '1'])
-      expect((await call('/clicks', { ref })).body.data).toEqual({ accepted: true })
+      expect((await call('/clicks', { ref })).body.data).toEqual({ accepted: true, trackingDays: 30 })
     expect(clicks()).toEqual([{ id: 1, day: dayText(app.clock.now()), clicks: 3 }])
   })
 
-  it('answers the same and counts nothing for a ref that would not count at a checkout', async () => {
+  it('counts nothing and sets no cookie for a ref that would not count at a checkout', async () => {
     const mira = await user('mira', 'active')
     await user('petra', 'inactive')
     await user('jonas', 'pending')
     for (const ref of ['petra', 'jonas', 'unknown', '999', 'x'.repeat(5_000)])
-      expect((await call('/clicks', { ref })).body.data).toEqual({ accepted: true })
-    expect((await mira.call('/clicks', { ref: 'mira' })).body.data).toEqual({ accepted: true })
+      expect((await call('/clicks', { ref })).body.data).toEqual({ accepted: true, trackingDays: null })
+    expect((await mira.call('/clicks', { ref: 'mira' })).body.data).toEqual({ accepted: true, trackingDays: null })
     switchModule(app.db, 'affiliates', false, 0)
-    expect((await call('/clicks', { ref: 'mira' })).body.data).toEqual({ accepted: true })
+    expect((await call('/clicks', { ref: 'mira' })).body.data).toEqual({ accepted: true, trackingDays: null })
     expect(fields(await call('/clicks', { ref: '' }))).toEqual(['ref'])
     expect(clicks()).toEqual([])
   })
 
-  it('counts no more clicks of an address than the limit allows, and says nothing', async () => {
+  it('counts no more clicks of an address than the limit allows, and they start the days all the same', async () => {
     await user('mira', 'active')
     setSetting(app.db, 'limits.click_ip', '2/3600', 0)
     for (let count = 0; count < 5; count += 1)
-      expect((await call('/clicks', { ref: 'mira' })).body.data).toEqual({ accepted: true })
+      expect((await call('/clicks', { ref: 'mira' })).body.data).toEqual({ accepted: true, trackingDays: 30 })
     expect(clicks()).toMatchObject([{ clicks: 2 }])
   })
 })
@@ -276,6 +298,48 @@ describe('becoming an affiliate', () => {
       expect(fields(await mira.call('/terms', body))).toEqual(['version'])
     expect((await mira.call('/terms', { version: '1.2.0' })).body.data).toMatchObject({
       affiliate: { termsVersion: '1.2.0' }
+    })
+  })
+})
+
+describe('GET /affiliates/payouts', () => {
+  it('shows an affiliate only their own payouts, page by page, also while the account is not active', async () => {
+    const mira = await user('mira', 'active')
+    const petra = await user('petra', 'active')
+    const now = app.clock.now()
+    for (const [who, orderId] of [
+      [mira, 1],
+      [petra, 2],
+      [mira, 3]
+    ] as const) {
+      setOrder(app, orderId, 'processing')
+      who.refer(orderId)
+      write(app.db, (tx) => acceptReferral(tx, orderId, now))
+      payPayouts(app.db, { by: 'lena', reference: `run ${orderId}` }, now + 31 * 86_400_000)
+    }
+    const first = await mira.call('/payouts?limit=1')
+    expect(first.body.data?.payouts).toEqual([
+      {
+        id: 3,
+        amountMinor: 500,
+        currency: 'EUR',
+        state: 'paid',
+        reference: 'run 3',
+        createdAtUtc: expect.stringMatching(/Z$/),
+        failedAtUtc: null,
+        lines: [{ referralId: 3, orderId: 3, amountMinor: 500 }]
+      }
+    ])
+    failPayout(app.db, 1, { reason: 'account closed', by: 'lena' }, now)
+    const second = await mira.call(`/payouts?limit=1&cursor=${String(first.body.data?.nextCursor)}`)
+    expect(second.body.data).toMatchObject({ payouts: [{ id: 1, state: 'failed' }], nextCursor: null })
+    const lines = (referralId: number) => [{ referralId, orderId: referralId, amountMinor: 500 }]
+    expect((await mira.call('/payouts')).body.data?.payouts).toMatchObject([{ lines: lines(3) }, { lines: lines(1) }])
+    expect(fields(await petra.call(`/payouts?cursor=${String(first.body.data?.nextCursor)}`))).toEqual(['cursor'])
+    expect(refusal(await (await user('new', null)).call('/payouts'))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
+    expect((await (await user('jonas', 'pending')).call('/payouts')).body.data).toEqual({
+      payouts: [],
+      nextCursor: null
     })
   })
 })

@@ -251,8 +251,11 @@ describe('a query', () => {
 it('rejects a body by its size on endpoints without a body, as the description says', async () => {
   for (const path of ['/nonce', '/store/offers', '/health']) {
     const url = `${shop.apiRoot}${path}`
-    const { status, body } = await rawRequest(url, 'GET', new URL(url).pathname, [], 'x'.repeat(65_537))
-    const answer: unknown = JSON.parse(body)
-    expect([path, status, undescribed('GET', path, status, answer as object)]).toEqual([path, 413, []])
+    const { status, headers, body } = await rawRequest(url, 'GET', new URL(url).pathname, [], 'x'.repeat(65_537))
+    expect([
+      path,
+      status,
+      undescribed('GET', path, { status, headers: new Headers([...headers]), body: JSON.parse(body) })
+    ]).toEqual([path, 413, []])
   }
 })

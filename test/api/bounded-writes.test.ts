@@ -99,6 +99,9 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     checkOut(visitor, { items: [mug] }, { key: randomUUID() })
   ),
   'POST /store/quote': anonymous(200, (visitor) => visitor.post('/store/quote', { items: [mug] })),
+  'POST /store/prove-email': anonymous(200, (visitor, index) =>
+    visitor.post('/store/prove-email', { email: fresh(index) })
+  ),
   'POST /store/orders/{orderToken}/cancel': {
     first: 200,
     prepare: async (visitor) => {
@@ -120,9 +123,9 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     visitor.post('/webhooks/stripe', { index }, { 'stripe-signature': 't=1,v1=00' })
   ),
   'POST /cart': anonymous(303, (visitor) => visitor.form(`${shop.url}/cart`, { slug: 'mug', quantity: '1' })),
-  'POST /thanks': anonymous(404, (visitor) => visitor.form(`${shop.url}/thanks?orderToken=none`, {})),
+  'POST /thanks': anonymous(404, (visitor) => visitor.form(`${shop.url}/thanks`, { orderToken: 'none' })),
   'POST /cart/address': anonymous(422, (visitor) => visitor.form(`${shop.url}/cart/address`, { country: 'DE' })),
-  'POST /login': anonymous(401, (visitor) => visitor.form(`${shop.url}/login`, { email: 'nemo', password: 'wrong' })),
+  'POST /login': anonymous(401, (visitor) => visitor.form(`${shop.url}/login`, { email: 'nobody', password: 'wrong' })),
   'POST /register': anonymous(422, (visitor) => visitor.form(`${shop.url}/register`, { email: 'nemo' })),
   'POST /forgot-password': anonymous(422, (visitor) => visitor.form(`${shop.url}/forgot-password`, { email: 'nemo' })),
   'POST /account': anonymous(303, (visitor) => visitor.form(`${shop.url}/account`, { action: 'logout' })),
@@ -165,6 +168,16 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     prepare: async (visitor) => {
       const { data } = await checkOut(visitor)
       return () => visitor.form(`${shop.url}/checkout/subscription/${data.orderToken}`, {})
+    }
+  },
+  'POST /checkout/end-subscription': anonymous(410, (visitor) =>
+    visitor.form(`${shop.url}/checkout/end-subscription`, { token: 'x' })
+  ),
+  'POST /checkout/prove/:token': {
+    first: 303,
+    prepare: async (visitor) => {
+      const { data } = await checkOut(visitor)
+      return () => visitor.form(`${shop.url}/checkout/prove/${data.orderToken}`, { action: 'send' })
     }
   },
   'POST /checkout/:token': {

@@ -8,6 +8,7 @@ import type { Answer, Browser } from '../support/browser.ts'
 import { withoutHoldLimits } from '../support/hold-limits.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
+import { quay } from '../support/addresses.ts'
 import { checkOut, freeSheet, handoff, lamp, lastOne, mug, print, set } from './checkout-support.ts'
 
 type Seen = {
@@ -77,7 +78,7 @@ describe('the token of an order', () => {
       items: [mug, { ...lamp, quantity: 2 }],
       couponCode: 'TEN',
       customer: { email: 'ada.quill@example.com', firstName: 'Ada', phone: '0401234' },
-      shippingAddress: { firstName: 'Ada', address1: 'Quay 7', city: 'Hamburg', country: 'DE' }
+      shippingAddress: { ...quay, firstName: 'Ada' }
     })
     const { status, data, headers, text } = await read(orderToken)
     expect(status).toBe(200)
@@ -194,15 +195,18 @@ describe('a cancellation by the buyer', () => {
   })
 
   it('also closes the payment page that another tab opens at the same time', async () => {
-    const { orderToken, orderId, statusUrl } = await place({ items: [print], customer: { email: 'a@b.example' } })
+    const owner = shop.visitor()
+    const { data } = await checkOut(owner, { items: [print], customer: { email: 'a@b.example' } })
+    const { orderToken, orderId, statusUrl } = data
     shop.app.sandbox?.addFault({ target: 'checkout.sessions.expire', fault: 'slow', delayMs: 300 })
     const cancelled = cancel(orderToken)
     await expect.poll(() => shop.app.sandbox?.listFaults(), { interval: 5 }).toEqual([])
     const change = { payment_method: 'card', change: '1', email: 'new@b.example' }
-    await buyer.form(local(statusUrl.replace('/done', '')), change)
+    await owner.form(local(statusUrl.replace('/done', '')), change)
     expect((await cancelled).data.order['status']).toBe('cancelled')
     const outcomes = attemptsOf(shop.app.db, Number(orderId)).map(({ outcome }) => outcome)
-    expect(outcomes).toEqual(['expired', 'expired'])
+    // The newer page is never opened if the cancellation is faster.
+    expect(outcomes).toEqual([expect.stringMatching(/^(expired|abandoned)$/), 'expired'])
   })
 
   it('is 503 while the gateway does not answer, and the order stays', async () => {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { getUserById } from '../../src/shop/accounts/find.ts'
+import { createAffiliate } from '../../src/shop/affiliates/create.ts'
+import { getAffiliateById } from '../../src/shop/affiliates/find.ts'
 import { confirmEmail } from '../../src/shop/customers/verify-email.ts'
 import { moveOrder } from '../../src/shop/orders/transition.ts'
 import { write } from '../../src/platform/db/database.ts'
@@ -76,4 +78,24 @@ it('refuses to erase an administrator', async () => {
   const { status, error } = await admin.post('/me/delete', { password })
   expect([status, error.code]).toEqual([409, 'CONFLICT'])
   expect((await admin.get('/me')).status).toBe(200)
+})
+
+it('asks an affiliate with an open balance to confirm', async () => {
+  const { db, clock } = shop.app
+  const visitor = shop.visitor()
+  await visitor.register({ email: 'cleo@shop.example', password })
+  const { data: me } = await visitor.get<{ user: { id: number } }>('/me')
+  confirmEmail(db, me.user.id, Date.now())
+  const affiliate = createAffiliate(
+    db,
+    { userId: me.user.id, code: 'cleo', status: 'active', rateBps: null },
+    clock.now()
+  )
+  const { data } = await shop.visitor().post<{ orderId: string }>('/store/checkout-session?ref=cleo', { items: [mug] })
+  expect(data.orderId).not.toBeNull()
+  const refused = await visitor.post('/me/delete', { password })
+  expect([refused.status, refused.error.code]).toEqual([409, 'CONFLICT'])
+  expect(refused.error.details).toMatchObject({ balance: { currency: 'EUR', pendingMinor: 125, unpaidMinor: 0 } })
+  expect((await visitor.post('/me/delete', { password, despiteBalance: true })).status).toBe(200)
+  expect(getAffiliateById(db, affiliate.id)).toMatchObject({ status: 'inactive', code: `erased ${affiliate.id}` })
 })

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { getOrder } from '../../src/shop/orders/find.ts'
 import { attemptsOf } from '../../src/shop/payments/attempts.ts'
+import { readyGateway } from '../../src/shop/payments/gateway.ts'
+import { reconcile } from '../../src/shop/payments/reconcile.ts'
 import type { Answer, Browser } from '../support/browser.ts'
 import { withoutHoldLimits } from '../support/hold-limits.ts'
-import { goodPassword, makeUser } from '../support/people.ts'
+import { goodPassword, makeUser, proveEmail } from '../support/people.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 import { testClock } from '../support/shop-context.ts'
@@ -208,10 +210,16 @@ describe('a newer cart of the same buyer', () => {
   })
 
   it('does not cancel an order that was paid with a coupon that its buyer has used before', async () => {
-    const body = { ...mug, couponCode: 'FIRST', customer: { email: 'paula@b.example' } }
-    const first = await place(body, shop.visitor())
+    const email = 'paula@b.example'
+    const body = { ...mug, couponCode: 'FIRST' }
+    const guest = shop.visitor()
+    await proveEmail(shop, guest, email)
+    const first = await place({ ...body, customer: { email } }, guest)
     await buyer.form(local(first.data.checkoutUrl), { payment_method: 'pm_card_visa' })
     await buyer.fetch(`${shop.url}/checkout/return/${first.data.orderToken}`)
+    // The account has the same email, which is not verified.
+    await makeUser(shop.app, { email })
+    await buyer.post('/auth/login', { email, password: goodPassword })
     const paid = await place(body)
     shop.app.sandbox?.addFault({ target: 'webhook:*', fault: 'lost', times: -1 })
     await buyer.form(local(paid.data.checkoutUrl), { payment_method: 'pm_card_visa' })
@@ -245,10 +253,96 @@ describe('an Idempotency-Key', () => {
     expect((await place(last, buyer, { key: 'cart-1' })).text).toBe(again.text)
   })
 
+  it('repeats the response of an order that a newer one has replaced, and leaves the newer one', async () => {
+    const first = await place(last, buyer, { key: 'cart-3' })
+    const newer = await place({ ...last, notes: 'Please ring.' })
+    expect((await place(last, buyer, { key: 'cart-3' })).text).toBe(first.text)
+    expect([statusOf(first), statusOf(newer)]).toEqual(['cancelled', 'pending'])
+  })
+
   it('leads to the continued order, too', async () => {
     const first = await place(last)
     const again = await place(last, buyer, { key: 'cart-2' })
     expect(again.data).toEqual(first.data)
     expect((await place(last, buyer, { key: 'cart-2' })).text).toBe(again.text)
+  })
+})
+
+describe('a payment by token that is sent twice at the same time', () => {
+  const card = { ...oil, ...byToken, customer: { email: 'lena@shop.example' }, paymentToken: 'pm_card_visa' }
+  const orders = (): unknown => shop.app.db.sqlite.prepare('SELECT count(*) FROM orders').pluck().get()
+  const slowly = () =>
+    shop.app.sandbox?.addFault({ target: 'payment_intents.confirm', fault: 'slow', delayMs: 150, times: -1 })
+
+  it('is one order and one charge for a browser, also before it has a cookie, and both get its answer', async () => {
+    slowly()
+    for (const visitor of [shop.visitor(), buyer]) {
+      const before = Number(orders())
+      const [one, two] = await Promise.all([
+        place(card, visitor),
+        place({ ...card, paymentToken: 'pm_card_mastercard' }, visitor)
+      ])
+      expect(two.data).toEqual(one.data)
+      expect([one.data.status, Number(orders()) - before]).toEqual(['processing', 1])
+    }
+  })
+
+  it('is a new purchase after the first one has its answer', async () => {
+    const first = await place(card)
+    const second = await place(card)
+    expect([idOf(second) > idOf(first), second.data.status]).toEqual([true, 'processing'])
+  })
+
+  it('is two orders for two browsers with cookies, for another cart, and under two keys', async () => {
+    const other = shop.visitor()
+    for (const visitor of [buyer, other]) await place(mug, visitor)
+    slowly()
+    const pairs = [
+      [() => place(card), () => place(card, other)],
+      [() => place(card), () => place({ ...card, ...mug })],
+      [() => place(card, buyer, { key: 'key one' }), () => place(card, buyer, { key: 'key two' })]
+    ] as const
+    for (const [one, two] of pairs) {
+      const [first, second] = await Promise.all([one(), two()])
+      expect(idOf(second)).not.toBe(idOf(first))
+    }
+  })
+})
+
+describe('an order that replaces an older one', () => {
+  const pageOf = async (orderId: number) => {
+    const sessionId = attemptsOf(shop.app.db, orderId).at(-1)?.objectId ?? ''
+    const stripe = await readyGateway(shop.app).client()
+    return (await stripe.checkout.sessions.retrieve(sessionId)).status
+  }
+
+  it('is stored with the end of the older one, whose page the reconciler closes when the gateway did not answer', async () => {
+    const first = await place(last)
+    shop.app.sandbox?.addFault({ target: 'checkout.sessions.expire', fault: '500', times: -1 })
+    const second = await place({ ...last, notes: 'Please ring.' })
+    expect([statusOf(first), statusOf(second), stock()]).toEqual(['cancelled', 'pending', 0])
+    expect(await pageOf(idOf(first))).toBe('open')
+    shop.app.sandbox?.clearFaults()
+    await reconcile(shop.app, {})
+    expect([await pageOf(idOf(first)), await pageOf(idOf(second))]).toEqual(['expired', 'open'])
+    expect(statusOf(second)).toBe('pending')
+  })
+
+  it('leaves the older one, with its page, when it cannot be stored', async () => {
+    const first = await place(last)
+    const { sqlite } = shop.app.db
+    sqlite.exec("CREATE TRIGGER refuse BEFORE INSERT ON orders BEGIN SELECT RAISE(ABORT, 'refused by the test'); END")
+    const answer = await checkOut(buyer, { ...last, notes: 'Please ring.' })
+    sqlite.exec('DROP TRIGGER refuse')
+    expect([answer.status, statusOf(first), await pageOf(idOf(first)), stock()]).toEqual([500, 'pending', 'open', 0])
+  })
+
+  it('stays beside the older one when that was paid a moment before', async () => {
+    const body = { ...mug, customer: { email: 'a@b.example' } }
+    const first = await place(body)
+    shop.app.sandbox?.addFault({ target: 'webhook:checkout.session.completed', fault: 'lost', times: -1 })
+    await buyer.form(local(first.data.checkoutUrl), { payment_method: 'pm_card_visa' })
+    const second = await place({ ...body, notes: 'Please ring.' })
+    expect([statusOf(first), statusOf(second)]).toEqual(['processing', 'pending'])
   })
 })

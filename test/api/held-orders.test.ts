@@ -116,4 +116,14 @@ describe('the unpaid orders of one address', () => {
     expect(refusal.headers.get('retry-after')).toBe('1800')
     expect((await checkOut(guestAt('192.0.2.2'), sheet)).status).toBe(200)
   })
+
+  it('never refuse the first order of a customer behind the same address, and refuse the second', async () => {
+    set(shop, { 'checkout.heldOrdersPerAddress': '1' })
+    const customer = await loggedIn(shop)
+    expect((await checkOut(shop.visitor(), sheet)).status).toBe(200)
+    expect((await checkOut(shop.visitor(), sheet)).status).toBe(429)
+    expect((await customer.post<{ problems: object[] }>('/store/quote', sheet)).data.problems).toEqual([])
+    expect((await checkOut(customer, sheet)).status).toBe(200)
+    expect((await checkOut(customer, card)).error.details).toEqual({ bucket: 'held_orders' })
+  })
 })

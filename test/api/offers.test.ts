@@ -15,7 +15,7 @@ if (route === undefined) throw new Error('There is no route for the offers.')
 
 function stock(shop: ShopContext, slugs: readonly string[]): void {
   const products = slugs.map((slug) => ({ slug, name: slug, price: 10, categories: ['Home'] }))
-  const { file } = readCatalogFile(JSON.stringify(products), { currency: 'EUR' })
+  const { file } = readCatalogFile(JSON.stringify(products), { currency: 'EUR', timeZone: 'UTC' })
   write(shop.db, (tx) => applyCatalogFile(tx, file, { keepStock: false }, shop.clock.now()))
 }
 

@@ -4,6 +4,7 @@ import type { Answer, Browser } from '../support/browser.ts'
 import { withoutHoldLimits } from '../support/hold-limits.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
+import { quay } from '../support/addresses.ts'
 import { checkOut, lamp, mug, set } from './checkout-support.ts'
 
 type Seen = { order: Record<string, unknown>; canPay: boolean; payUrl: string | null; canCancel: boolean }
@@ -21,7 +22,7 @@ afterAll(() => shop.stop())
 const read = (id: number | string, by = buyer): Promise<Answer<Seen>> => by.get<Seen>(`/orders/${id}`)
 
 it('shows a customer their own order with products, addresses and the token that cancels it', async () => {
-  const address = { firstName: 'Ada', address1: 'Quay 7', city: 'Hamburg', country: 'DE' }
+  const address = quay
   const { data: placed } = await checkOut(buyer, {
     items: [mug, { ...lamp, quantity: 2 }],
     couponCode: 'TEN',

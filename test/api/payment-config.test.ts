@@ -16,7 +16,8 @@ describe('GET /store/payment-config', () => {
       scriptUrl: `${shop.app.publicUrl()}/sandbox/stripe.js`,
       methodConfiguration: null,
       currency: 'EUR',
-      currencyDecimals: 2
+      currencyDecimals: 2,
+      store: { open: true, message: null, until: null }
     })
     expect(headers.get('cache-control')).toContain('public')
     const etag = headers.get('etag') ?? ''

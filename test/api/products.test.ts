@@ -91,10 +91,11 @@ describe('GET /store/products', () => {
       url: `${shop.app.publicUrl()}/products/mug`,
       type: 'physical',
       categories: [],
-      price: { amount: 9.5, originalAmount: 12, currency: 'EUR', from: false },
+      price: { amount: 9.5, originalAmount: 12, lowestAmount: null, unitPrice: null, currency: 'EUR', from: false },
       image: null,
       available: true,
-      variationCount: 0
+      variationCount: 0,
+      updatedAt: expect.stringMatching(/^\d{4}-/)
     })
     expect(shirt).toMatchObject({
       categories: [
@@ -199,11 +200,13 @@ describe('GET /store/products/{slug}', () => {
       sku: 'SHIRT-M-Blue',
       name: 'M / Blue',
       options: { Size: 'M', Colour: 'Blue' },
-      price: { amount: 20, originalAmount: null, currency: 'EUR', from: false },
+      price: { amount: 20, originalAmount: null, lowestAmount: null, unitPrice: null, currency: 'EUR', from: false },
       available: true,
       stockLeft: 3,
       image: null,
       gtin: null,
+      mpn: null,
+      unitMeasure: null,
       weightGrams: null,
       isDefault: true
     })
@@ -235,7 +238,7 @@ describe('GET /store/products/{slug}', () => {
 describe('GET /store/categories', () => {
   it('lists the categories with published products, parents before children', async () => {
     const { data } = await shop.visitor().get<Categories>('/store/categories')
-    const common = { productCount: 1, image: null }
+    const common = { productCount: 1, image: null, updatedAt: expect.stringMatching(/^\d{4}-/) }
     expect(data.categories).toEqual([
       { ...common, slug: 'clothing', name: 'Clothing', description: 'Warm things.', parent: null },
       { ...common, slug: 'shirts', name: 'Shirts', description: '', parent: 'clothing' }

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { activateUser, deactivateUser } from '../../src/shop/accounts/deactivate.ts'
 import { getUser } from '../../src/shop/accounts/find.ts'
@@ -101,8 +101,13 @@ describe('concurrent requests', () => {
   it('leave no session when logins compete with a deactivation', async () => {
     const { id, email } = await makeUser(shop.app, { email: 'petra@shop.example' })
     for (let round = 0; round < 5; round += 1) {
-      const logins = atOnce(8, () => shop.visitor().post('/auth/login', { email, password: goodPassword }))
-      await new Promise((resolve) => setTimeout(resolve, round * 8))
+      let answered = 0
+      const logins = atOnce(8, async () => {
+        const answer = await shop.visitor().post('/auth/login', { email, password: goodPassword })
+        answered += 1
+        return answer
+      })
+      await vi.waitFor(() => expect(answered).toBeGreaterThanOrEqual(round), { timeout: 10_000, interval: 1 })
       write(shop.app.db, (tx) => void deactivateUser(tx, id, shop.app.clock.now()))
       const outcomes = Object.keys(tally(await logins)).filter(
         (outcome) => outcome !== '200' && outcome !== '403 AUTH_ACCOUNT_DEACTIVATED'

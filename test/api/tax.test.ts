@@ -14,7 +14,9 @@ const seed = {
   coupons: [{ code: 'TEN', percent: 10 }]
 }
 const mug = { productId: 1, quantity: 1 }
-const inFrance = { shippingAddress: { address1: 'Rue 1', city: 'Paris', postcode: '75001', country: 'FR' } }
+const inFrance = {
+  shippingAddress: { lastName: 'Roux', address1: 'Rue 1', city: 'Paris', postcode: '75001', country: 'FR' }
+}
 const french = { vatId: 'fr 40 303265045' }
 
 let shop: RunningShop

@@ -5,12 +5,12 @@ import { eventDetails } from '../../src/shop/customers/event-details.ts'
 import { eventTypes } from '../../src/shop/events/event-types.ts'
 import type { ShopEvents } from '../../src/shop/events/event-types.ts'
 import { listEvents } from '../../src/shop/events/list-events.ts'
-import type { EventRow } from '../../src/shop/events/list-events.ts'
+import type { PublicEvent } from '../../src/shop/events/list-events.ts'
 import { writeMessage } from '../../src/shop/webhooks/signed-message.ts'
 import { demoShop } from '../support/demo-shop.ts'
 import { undescribedEvent } from '../support/described.ts'
 
-const bodyOf = (event: EventRow): { type: string; data: Record<string, unknown> } =>
+const bodyOf = (event: PublicEvent): { type: string; data: Record<string, unknown> } =>
   JSON.parse(writeMessage(event, ['whsec_YWJj'], 0).body)
 
 const referral = { referralId: 1, affiliateId: 1, orderId: 1, amountMinor: 100, currency: 'EUR' }
@@ -22,8 +22,19 @@ const others: Partial<ShopEvents> = {
   'order.refund_failed': { orderId: 1, amountMinor: 100, currency: 'EUR' },
   'order.disputed': { orderId: 1, disputeId: 'dp_1', status: 'lost' },
   'order.shipped': { orderId: 1, shipmentId: 1, carrier: null, tracking: null, complete: true },
+  'referral.credited': { referralId: 1, affiliateId: 1, orderId: 1, reason: 'the link was lost' },
   'referral.paid': { ...referral, payoutId: 1 },
+  'payout.paid': { payoutId: 1, affiliateId: 1, amountMinor: 100, currency: 'EUR' },
+  'payout.failed': { payoutId: 1, affiliateId: 1, amountMinor: 100, currency: 'EUR', reason: 'account closed' },
   'affiliate.rejected': { affiliateId: 1 },
+  'affiliate.changed': {
+    affiliateId: 1,
+    from: { code: 'mira', status: 'active', ratePercent: null },
+    to: { code: 'mira', status: 'active', ratePercent: 12 }
+  },
+  'affiliate.bonus': { affiliateId: 1, amountMinor: 100, currency: 'EUR', reason: 'thank you' },
+  'setting.changed': { key: 'affiliates.rate', from: '10', to: '12' },
+  'module.changed': { name: 'affiliates', enabled: false },
   'affiliate.terms_accepted': { affiliateId: 1, version: '1.0.0' },
   'subscription.renewed': { ...user, subscriptionId: 1, currentPeriodEnd: '2026-01-01T00:00:00.000Z' },
   'subscription.ended': { ...user, subscriptionId: 1 }
@@ -34,8 +45,8 @@ it('matches the API description for each event of a year of the demo shop, with 
   const app = createApp(config, { database: 'migrated' })
   onTestFinished(() => app.close())
   const now = app.clock.now()
-  const stored = Object.keys(eventTypes).flatMap((type) => [...listEvents(app.db, { type, limit: 12 })])
-  const added = Object.entries(others).map(([type, payload]) => ({
+  const stored: PublicEvent[] = Object.keys(eventTypes).flatMap((type) => [...listEvents(app.db, { type, limit: 12 })])
+  const added: PublicEvent[] = Object.entries(others).map(([type, payload]) => ({
     id: 1,
     type,
     payload: { ...payload },
@@ -43,7 +54,7 @@ it('matches the API description for each event of a year of the demo shop, with 
   }))
   const all = [...stored, ...added]
   const details = all.map((event) => eventDetails(app, event, now))
-  const full = all.map((event, index): EventRow => ({ ...event, payload: { ...event.payload, ...details[index] } }))
+  const full = all.map((event, index): PublicEvent => ({ ...event, payload: { ...event.payload, ...details[index] } }))
   expect([...all, ...full].flatMap((event) => undescribedEvent(bodyOf(event)))).toEqual([])
   expect(new Set(all.map(({ type }) => type))).toEqual(new Set(Object.keys(eventTypes)))
   const orders = details.flatMap(({ order }) => order ?? [])

@@ -72,8 +72,8 @@ function insertOrders({ sqlite }: Db, { orders, own, userId, otherId, at }: Inse
   )
   const referral = sqlite.prepare(
     `INSERT INTO referrals (affiliate_id, order_id, visit_id, amount_minor, currency, rate_bps, status,
-       created_at, updated_at)
-     VALUES (1, ?, ?, 250, 'EUR', 1000, 'unpaid', ?, ?)`
+       day, created_at, updated_at)
+     VALUES (1, ?, ?, 250, 'EUR', 1000, 'unpaid', '2026-01-01', ?, ?)`
   )
   const every = orders / own
   for (let id = 1; id <= orders; id += 1) {

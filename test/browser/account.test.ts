@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import type { Browser } from '../support/browser.ts'
+import { mailsTo } from '../support/mail-files.ts'
 import { addToCart, logIn, look, newVisitor } from './support/chromium.ts'
 import { demoPassword, mailTo, openDemoShop } from './support/demo-shop.ts'
 
@@ -249,7 +250,7 @@ async function subscribe(buyer: Browser, customer?: { email: string }): Promise<
   return `/checkout/done/${placed.data.orderToken}`
 }
 
-test('a guest ends a subscription from the page of the order, after a confirmation', async () => {
+test('a guest ends a subscription by a link that the page of the order emails, after a confirmation', async () => {
   const path = await subscribe(shop.visitor(), { email: 'guest@shop.example' })
   const { page, complaints } = await newVisitor(browser)
   await page.goto(`${shop.url}${path}`)
@@ -259,11 +260,19 @@ test('a guest ends a subscription from the page of the order, after a confirmati
   await look(page, 'guest-subscription-confirm')
   await page.getByRole('link', { name: 'Keep it' }).click()
   await page.getByRole('link', { name: 'End the subscription' }).click()
+  await page.getByRole('button', { name: 'Send me the link' }).click()
+  await page.getByText('We have sent you a link that ends your subscription.').waitFor()
+  const { dataDir } = shop.app.config
+  const mailed = () =>
+    mailsTo(dataDir, 'guest@shop.example').flatMap(
+      ({ text }) => /\/checkout\/end-subscription\?token=\S+/.exec(text) ?? []
+    )
+  await expect.poll(() => mailed().length, { timeout: 15_000 }).toBe(1)
+  await page.goto(`${shop.url}${mailed()[0]}`)
+  await look(page, 'guest-subscription-link')
   await page.getByRole('button', { name: 'Yes, end it' }).click()
   await page.getByText('You will not be charged again.').waitFor()
   await look(page, 'guest-subscription-ended')
-  await page.goBack()
-  await page.getByText('You will not be charged again.').waitFor()
   expect(shop.app.sandbox?.ledger().subscriptions.at(-1)).toMatchObject({ cancel_at_period_end: true })
   expect(complaints).toEqual([])
 })

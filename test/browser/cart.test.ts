@@ -144,7 +144,7 @@ test('a buyer who pays in the cart is charged the total that the page showed, or
     if (!route.request().isNavigationRequest()) await isPressed
     await route.continue().catch(() => undefined)
   })
-  const pay = page.getByRole('button', { name: 'Pay now' })
+  const pay = page.getByRole('button', { name: 'Order and pay' })
   const alert = page.getByRole('alert').filter({ hasText: 'The total has changed' })
   const changes = [
     () => page.getByLabel('Quantity of Beeswax pillar candle').fill('3'),
@@ -228,6 +228,8 @@ test('the address has the fields of its country, and errors at their fields', as
   expect(await page.getByLabel('Street and number').inputValue()).toBe('Front 1')
   await page.getByLabel('ZIP code').fill('12')
   await page.getByLabel('Town or city').fill('Oakland')
+  await page.getByLabel('First name').fill('Ada')
+  await page.getByLabel('Last name').fill('Quill')
   await page.getByLabel('Email for the receipt').fill('guest@example.com')
   await page.getByRole('button', { name: 'Go to payment' }).click()
   await page.getByText('Please enter the ZIP code, for example').waitFor()
@@ -269,7 +271,7 @@ test('a refused payment leaves a total that the shop has confirmed', async () =>
   const shown = await sum(page, 'total').innerText()
   await page.getByText('Here, with a test card').click()
   await page.getByLabel('Test card', { exact: true }).selectOption('pm_card_chargeDeclined')
-  await page.getByRole('button', { name: 'Pay now' }).click()
+  await page.getByRole('button', { name: 'Order and pay' }).click()
   await page.getByRole('alert').filter({ hasText: 'Your card was declined' }).waitFor()
   expect(await sum(page, 'total').innerText()).toBe(shown)
 })

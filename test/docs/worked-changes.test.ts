@@ -11,7 +11,8 @@ describe('the worked changes of docs/CONTRIBUTING.md', () => {
       '2. An endpoint',
       '3. A table',
       '4. An order state',
-      '5. A benefit kind'
+      '5. A benefit kind',
+      '6. A field of an order'
     ])
   })
 

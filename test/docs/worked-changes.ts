@@ -12,7 +12,7 @@ export const workedChanges: readonly WorkedChange[] = readWorkedChanges()
 function readWorkedChanges(): WorkedChange[] {
   const file = 'docs/CONTRIBUTING.md'
   const text = pages.find((page) => page.file === file)?.text ?? ''
-  const [, section = ''] = text.split('\n## Five worked changes\n')
+  const [, section = ''] = text.split('\n## Six worked changes\n')
   return section
     .split(/^### /m)
     .slice(1)

@@ -66,7 +66,7 @@ export class MoneyShop {
 
   static open(): MoneyShop {
     const shop = new MoneyShop(mkdtempSync(join(tmpdir(), 'shopstead-money-')), testClock())
-    const { file } = readCatalogFile(JSON.stringify(shelf), { currency: 'EUR' })
+    const { file } = readCatalogFile(JSON.stringify(shelf), { currency: 'EUR', timeZone: 'UTC' })
     write(shop.app.db, (tx) => {
       applyCatalogFile(tx, file, { keepStock: false }, shop.clock.now())
       applyTaxRates(tx, file.tax)

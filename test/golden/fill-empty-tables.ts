@@ -14,7 +14,52 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
   accountRows(insert, now)
   paymentRows(insert, now)
   outboxRows(insert, now)
-  insert('payouts', { affiliate_id: 1, amount_minor: 1234, currency: 'EUR', reference: 'run 7', created_at: now })
+  insert('moved_rows', {
+    source: 'https://old.example wp_',
+    kind: 'customer',
+    source_id: '7',
+    target_id: 1,
+    moved_at: now
+  })
+  insert('desk_people', { email: 'anna@shop.example', email_key: 'anna@shop.example', role: 'owner', created_at: now })
+  insert('desk_passkeys', {
+    id: 'golden-passkey',
+    person_id: 1,
+    public_key: Buffer.from('golden'),
+    counter: 0,
+    challenge_at: 0,
+    created_at: now
+  })
+  insert('desk_invitations', { person_id: 1, salt: 'salt', token_hash: '2'.repeat(64), expires_at: now })
+  insert('desk_sessions', {
+    token_hash: '3'.repeat(64),
+    person_id: 1,
+    device: 'Chrome, Android',
+    created_at: now,
+    last_seen_at: now,
+    proven_at: now
+  })
+  insert('desk_log', { person_id: 1, action: 'orders.money', subject: 'orders/1/refund', outcome: 'done', at: now })
+  insert('payouts', {
+    affiliate_id: 1,
+    amount_minor: 1234,
+    currency: 'EUR',
+    reference: 'run 7',
+    paid_by: 'lena',
+    created_at: now
+  })
+  insert('lost_payouts', {
+    id: 9,
+    affiliate_id: 1,
+    affiliate_code: 'mira',
+    amount_minor: 500,
+    currency: 'EUR',
+    paid_by: 'lena',
+    created_at: now,
+    lines: '[{"referralId":1,"amountMinor":500}]',
+    taken_over_at: now
+  })
+  insert('payout_failures', { payout_id: 1, reason: 'account closed', recorded_by: 'lena', created_at: now })
   insert('subscription_invoices', {
     invoice_id: 'in_golden',
     order_id: 2,
@@ -47,6 +92,10 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
   const place = { product_id: 1, variation_id: null, folder: null, position: 9, created_at: now }
   const stored = { src: 'https://shop.example/lantern.jpg', alt: 'A lantern', media_hash: picture.hash, problem: null }
   insert('product_images', { ...place, ...stored })
+  const sale = { name: 'Black Friday', percent_bps: 2000, starts_at: now - 2, ends_at: now - 1, created_at: now - 3 }
+  insert('sales', { id: 1, ...sale, ended_at: null })
+  insert('price_history', { product_id: 1, price_minor: 4900, until: now })
+  insert('sale_products', { sale_id: 1, product_id: 1 })
   insert('modules', { name: 'courses', enabled: 0, updated_at: now })
   insert('settings', { key: 'shop.name', value: '"Lanterns & Søns"', updated_at: now })
 }
@@ -85,6 +134,8 @@ function accountRows(insert: Insert, now: number): void {
     scope: 'session a',
     key: 'key-1',
     fingerprint: 'f',
+    body_fingerprint: 'b',
+    buyer: 'user:1',
     state: 'answered',
     owner: 'o',
     order_id: 1,

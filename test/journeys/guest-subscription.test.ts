@@ -21,8 +21,23 @@ const tokenOf = (shop: JourneyShop, orderId: number): string =>
 const atStripe = (shop: JourneyShop) => shop.app.sandbox?.ledger().subscriptions[0]
 const pageOf = async (visitor: Browser, path: string): Promise<string> =>
   (await visitor.fetch(`${visitor.origin}/checkout/${path}`)).text()
-const end = (visitor: Browser, token: string) =>
+/** Asks for the link that ends the subscription, as a site does. */
+const ask = (visitor: Browser, token: string) =>
   visitor.post<{ subscription: Entry | null }>(`/store/orders/${token}/end-subscription`)
+/** The tokens of the links that end a subscription. */
+const linksOf = (shop: JourneyShop): string[] =>
+  mailsTo(shop.dataDir, guestEmail).flatMap(({ text }) => /end-subscription\?token=(\S+)/.exec(text)?.[1] ?? [])
+async function nextLink(shop: JourneyShop, count: number): Promise<string> {
+  await expect.poll(() => linksOf(shop).length, { timeout: 10_000 }).toBe(count)
+  return linksOf(shop).at(-1) ?? ''
+}
+/** Ends a subscription by the link that the shop sends. */
+async function end(shop: JourneyShop, visitor: Browser, token: string): Promise<Response> {
+  const before = linksOf(shop).length
+  expect((await ask(visitor, token)).status).toBe(200)
+  const link = await nextLink(shop, before + 1)
+  return visitor.form(`${shop.url}/checkout/end-subscription`, { token: link })
+}
 const read = async (visitor: Browser, token: string) =>
   (await visitor.get<{ subscription: Entry | null }>(`/store/orders/${token}`)).data.subscription
 
@@ -34,7 +49,7 @@ const running = {
 }
 const ending = { ...running, cancelAtPeriodEnd: true, nextPaymentAt: null, canCancel: false }
 
-it('a guest ends a subscription on the page that the receipt links to, after a confirmation', async () => {
+it('a guest ends a subscription by a link that the page of the order emails, after a confirmation', async () => {
   const { shop, guest, token } = await guestSubscriber()
   const receipt = await nextMail(shop.dataDir, guestEmail, 1)
   expect(receipt.text).toContain('You can end your subscription at any time. Use the link on the page of your order.')
@@ -43,10 +58,14 @@ it('a guest ends a subscription on the page that the receipt links to, after a c
   expect(await pageOf(guest, `done/${token}`)).toContain(
     `Your subscription renews on 15 January 2027. You can end it at any time. ${link}`
   )
-  expect(await pageOf(guest, `subscription/${token}`)).toContain('until 15 January 2027')
+  expect(await pageOf(guest, `subscription/${token}`)).toContain('to t…@shop.example')
+  const sent = await guest.form(`${shop.url}/checkout/subscription/${token}`, {})
+  expect([sent.status, await sent.text()]).toEqual([200, expect.stringContaining('We have sent you a link')])
+  const mailed = await nextLink(shop, 1)
+  expect(await pageOf(guest, `end-subscription?token=${mailed}`)).toContain('until 15 January 2027')
   expect(atStripe(shop)).toMatchObject({ cancel_at_period_end: false })
   for (const _ of ['once', 'again']) {
-    const answer = await guest.form(`${shop.url}/checkout/subscription/${token}`, {})
+    const answer = await guest.form(`${shop.url}/checkout/end-subscription`, { token: mailed })
     expect([answer.status, answer.headers.get('location')]).toEqual([303, `/checkout/done/${token}`])
   }
   expect(atStripe(shop)).toMatchObject({ status: 'active', cancel_at_period_end: true })
@@ -54,30 +73,40 @@ it('a guest ends a subscription on the page that the receipt links to, after a c
   expect(page).toContain('Your subscription ends on 15 January 2027. You will not be charged again.')
   expect(page).not.toContain('End the subscription')
   await shop.app.sandbox?.deliverDue()
-  const confirmation = await nextMail(shop.dataDir, guestEmail, 3)
+  const confirmation = await nextMail(shop.dataDir, guestEmail, 4)
   expect(confirmation.subject).toBe('Your subscription at Shopstead Demo is cancelled')
   expect(confirmation.text).toContain('It ends on 15 January 2027.')
-  expect(mailsTo(shop.dataDir, guestEmail)).toHaveLength(3)
+  expect(mailsTo(shop.dataDir, guestEmail)).toHaveLength(4)
   const late = await guest.fetch(`${shop.url}/checkout/subscription/${token}`)
   expect([late.status, late.headers.get('location')]).toEqual([303, `/checkout/done/${token}`])
 })
 
-it('a site ends the subscription of a guest by the token, and a second call changes nothing', async () => {
+it('a person who only has the link of the order does not end the subscription, by the API or by a page', async () => {
+  const { shop, token } = await guestSubscriber()
+  const stranger = shop.visitor()
+  const asked = await ask(stranger, token)
+  expect([asked.status, asked.data.subscription]).toEqual([200, running])
+  await stranger.form(`${shop.url}/checkout/subscription/${token}`, {})
+  for (const forged of [token, `1.zzzzzzzz.${'a'.repeat(43)}`, ''])
+    expect((await stranger.form(`${shop.url}/checkout/end-subscription`, { token: forged })).status).toBe(410)
+  expect(atStripe(shop)).toMatchObject({ cancel_at_period_end: false })
+  expect(await read(stranger, token)).toEqual(running)
+  expect((await ask(stranger, 'unknown')).error.code).toBe('NOT_FOUND')
+})
+
+it('a site asks for the link, and sends none for a subscription that ends', async () => {
   const { shop, guest, token } = await guestSubscriber()
   expect(await read(guest, token)).toEqual(running)
-  for (const _ of ['once', 'again']) {
-    const { status, data } = await end(shop.visitor(), token)
-    expect([status, data.subscription]).toEqual([200, ending])
-  }
+  await end(shop, shop.visitor(), token)
+  expect(await read(guest, token)).toEqual(ending)
+  expect((await ask(guest, token)).data.subscription).toEqual(ending)
   expect(atStripe(shop)).toMatchObject({ cancel_at_period_end: true })
-  expect((await end(guest, 'unknown')).error.code).toBe('NOT_FOUND')
 })
 
 it('nothing is stored while Stripe does not answer, and the page says so', async () => {
   const { shop, guest, token } = await guestSubscriber()
   shop.app.sandbox?.addFault({ target: 'subscriptions.update', fault: '503', times: -1 })
-  expect((await end(guest, token)).error.code).toBe('DEPENDENCY_UNAVAILABLE')
-  const page = await guest.form(`${shop.url}/checkout/subscription/${token}`, {})
+  const page = await end(shop, guest, token)
   expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('the subscription was not ended')])
   expect(await read(guest, token)).toEqual(running)
 })
@@ -90,7 +119,8 @@ it('a renewal that failed ends at once, also by the token of a renewal', async (
   expect(await read(guest, renewal)).toMatchObject({ currentPeriodEnd: '2028-01-15T12:00:00.000Z', canCancel: true })
   shop.app.sandbox?.renewSubscription(atStripe(shop)?.id ?? '', 'failed')
   await shop.app.sandbox?.deliverDue()
-  expect((await end(guest, renewal)).data.subscription).toMatchObject({ nextPaymentAt: null, canCancel: false })
+  await end(shop, guest, renewal)
+  expect(await read(guest, renewal)).toMatchObject({ nextPaymentAt: null, canCancel: false })
   expect(atStripe(shop)).toMatchObject({ status: 'canceled' })
   const subjects = () => mailsTo(shop.dataDir, guestEmail).map(({ subject }) => subject)
   await expect.poll(subjects).toContain('Your subscription at Shopstead Demo has ended')
@@ -101,7 +131,7 @@ it('the subscription of an account is not ended by the token of its order', asyn
   const lena = await registerUser(shop, 'lena')
   const token = tokenOf(shop, (await buy(shop, lena, 'almanac-pro')).orderId)
   expect(await read(lena, token)).toBeNull()
-  expect((await end(lena, token)).error.code).toBe('CONFLICT')
+  expect((await ask(lena, token)).error.code).toBe('CONFLICT')
   expect(await pageOf(lena, `done/${token}`)).toMatch(/end your subscription[^<]*<a href="\/account">My account/)
   expect(atStripe(shop)).toMatchObject({ cancel_at_period_end: false })
   const { data } = await handOff(shop, shop.visitor(), 'almanac', { body: { customer: { email: guestEmail } } })
@@ -110,11 +140,11 @@ it('the subscription of an account is not ended by the token of its order', asyn
 
 it('an account that claims the order of a guest sees that its subscription ends', async () => {
   const { shop, guest, token } = await guestSubscriber()
-  await end(guest, token)
+  await end(shop, guest, token)
   const tove = await registerUser(shop, 'tove')
   const [{ id }] = shop.app.db.sqlite.prepare('SELECT id FROM users').all() as [{ id: number }]
   confirmEmail(shop.app.db, id, shop.clock.now())
   const { subscriptions } = (await tove.get<{ subscriptions: Entry[] }>('/me/subscriptions')).data
   expect(subscriptions).toMatchObject([{ cancelAtPeriodEnd: true, nextPaymentAt: null, canCancel: false }])
-  expect((await end(guest, token)).error.code).toBe('CONFLICT')
+  expect((await ask(guest, token)).error.code).toBe('CONFLICT')
 })

@@ -9,8 +9,9 @@ import { explainOrder } from '../../src/shop/orders/explain.ts'
 import { confirmPayment, moveOrder } from '../../src/shop/orders/transition.ts'
 import type { OrderStatus } from '../../src/shop/orders/states.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
+import { quay } from '../support/addresses.ts'
 import type { Browser } from '../support/browser.ts'
-import { logIn, dayMs, handOff, me, registerUser, openShop, order, ordersOf, pay } from './shop.ts'
+import { buy, logIn, dayMs, handOff, me, registerUser, openShop, order, ordersOf, pay } from './shop.ts'
 import type { JourneyShop } from './shop.ts'
 
 const catalog = {
@@ -23,7 +24,14 @@ const catalog = {
   coupons: [{ code: 'HALF', percent: 50 }]
 }
 
-type Referral = { id: number; amountMinor: number; currency: string; status: string; createdAtUtc: string }
+type Referral = {
+  id: number
+  amountMinor: number
+  currency: string
+  status: string
+  reason?: string
+  createdAtUtc: string
+}
 
 /** Starts a shop with mira, an active affiliate, and lena, a buyer. */
 async function affiliateShop(autoAccept = true) {
@@ -61,7 +69,7 @@ function accept(shop: JourneyShop, id: number): void {
 const plansOf = (shop: JourneyShop) => planPayouts(shop.app.db, shop.clock.now())
 
 function payOut(shop: JourneyShop) {
-  return payPayouts(shop.app.db, { approved: plansOf(shop) }, shop.clock.now())
+  return payPayouts(shop.app.db, { by: 'lena', approved: plansOf(shop) }, shop.clock.now())
 }
 
 /** What the buyer and the affiliate see: order status, converted, referral status and amount, unpaid and paid balance. */
@@ -301,6 +309,20 @@ describe('an order is not credited', () => {
     expect(referral).toContainEqual(expect.objectContaining({ rule: 'status', outcome: 'rejected: self' }))
     expect(referral).toContainEqual(expect.objectContaining({ rule: 'visit converted', outcome: 'false' }))
     expect(() => accept(shop, 1)).toThrow(expect.objectContaining({ code: 'TRANSITION_REFUSED' }))
+  })
+
+  it('before a review, if its buyer pays with a card of the affiliate, on the page or by a token', async () => {
+    const { shop, mira, lena } = await affiliateShop()
+    await buy(shop, mira, 'mug')
+    await buy(shop, lena, 'mug', link)
+    expect((await handOff(shop, lena, 'mug', { ...link, body: { shippingAddress: quay } })).status).toBe(200)
+    await pay(lena, await order(shop, lena, 'mug', link), { payment_method: 'pm_card_mastercard' })
+    expect((await referrals(mira)).map(({ status, reason }) => [status, reason])).toEqual([
+      ['unpaid', undefined],
+      ['pending', 'review'],
+      ['pending', 'review']
+    ])
+    expect(explainOrder(shop.app.db, 2).lines.join('\n')).toContain('with the same card')
   })
 
   it('when its total is zero, but the visit counts', async () => {

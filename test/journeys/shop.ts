@@ -45,7 +45,7 @@ export async function openShop(catalog: object, settings: { [K in SettingKey]?: 
   const clock = testClock()
   const shop = await startShop({ seed: null, overrides: { clock } })
   onTestFinished(() => shop.stop())
-  const { file } = readCatalogFile(JSON.stringify(catalog), { currency: 'EUR' })
+  const { file } = readCatalogFile(JSON.stringify(catalog), { currency: 'EUR', timeZone: 'UTC' })
   write(shop.app.db, (tx) => void applyCatalog(shop.app, tx, file, { keepStock: true }, clock.now()))
   applySettings(shop, settings)
   return { ...shop, clock }

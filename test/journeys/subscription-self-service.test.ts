@@ -34,6 +34,7 @@ describe('GET /me/subscriptions', () => {
         ...entitlements.subscriptions[0],
         amount: 90,
         currency: 'EUR',
+        recurring: { amount: 90, interval: 'year', shipping: 0, tax: 0, from: '2027-01-15T12:00:00.000Z' },
         nextPaymentAt: '2027-01-15T12:00:00.000Z',
         canCancel: true,
         manageUrl: expect.stringMatching(/\/account\/subscriptions\/\d+\/manage$/)

@@ -7,7 +7,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     file: 'src/platform/money.ts',
     kind: 'call',
-    before: 'formats.set(currency, format)',
+    before: 'formats.set(`${language} ${currency}`, format)',
     after: '',
     reason: 'keeps the format of a currency, which the next call would make again'
   }

@@ -1,9 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import { findUserByEmail } from '../../src/shop/accounts/find.ts'
 import type { Answer, Browser } from '../support/browser.ts'
+import { mailsTo } from '../support/mail-files.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
@@ -14,19 +13,11 @@ beforeAll(async () => {
 })
 afterAll(() => shop.stop())
 
-type Mail = { to: string; links: { verify?: string; reset?: string } }
-
 /** The newest link of a kind that was sent to somebody, on the address that tests listen on. */
 async function linkFor(email: string, kind: 'verify' | 'reset'): Promise<string> {
-  const folder = join(shop.dataDir, 'mail')
-  for (let tries = 0; tries < 200; tries += 1) {
-    const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : []
-    const mails = names.map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Mail)
-    const link = mails.findLast((mail) => mail.to === email)?.links[kind]
-    if (link !== undefined) return link.replace('//localhost:', '//127.0.0.1:')
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  throw new Error(`no ${kind} link came for ${email}`)
+  const find = (): string | undefined => mailsTo(shop.dataDir, email).at(-1)?.links[kind]
+  await expect.poll(find, { timeout: 10_000 }).toBeDefined()
+  return (find() ?? '').replace('//localhost:', '//127.0.0.1:')
 }
 
 const tokenIn = (html: string): string => /name="token" value="([^"]+)"/.exec(html)?.[1] ?? ''
@@ -117,7 +108,7 @@ describe('pages with tokens', () => {
       'cross-origin-opener-policy': 'same-origin',
       'permissions-policy': expect.stringContaining('camera=(), '),
       'content-security-policy': expect.stringMatching(
-        /^default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self' http:\/\/localhost:\d+; frame-ancestors 'none'; base-uri 'none'$/
+        /^default-src 'none'; style-src 'self'; img-src 'self' data:; manifest-src 'self'; form-action 'self' http:\/\/localhost:\d+; frame-ancestors 'none'; base-uri 'none'$/
       )
     })
     expect(await page.text()).not.toMatch(/<script|style="|\son\w+=/i)

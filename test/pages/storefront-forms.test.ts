@@ -294,17 +294,47 @@ describe('without script', () => {
     await send('/cart', { slug: 'p0', quantity: '1' })
     const sent = await send('/cart', { pay: '1' })
     const [, token = ''] = /\/checkout\/([\w-]+)/.exec(sent.location ?? '') ?? []
-    const back = `/thanks?orderToken=${token}&result=success`
-    expect((await send(back)).text).toMatch(/Your order is not paid yet[\s\S]*Pay now[\s\S]*Cancel the order/)
+    const back = async () => {
+      const { status, location } = await send(`/thanks?orderId=1&orderToken=${token}&result=success`)
+      // The address of the page, which gets into referrers and logs, has no token.
+      expect([status, location]).toEqual([303, '/thanks'])
+      return (await send('/thanks')).text
+    }
+    expect(await back()).toMatch(/Your order is not paid yet[\s\S]*Pay now[\s\S]*Cancel the order/)
     expect(cookies.get('shopstead_cart')).not.toBe('')
     shop.app.db.sqlite.prepare("UPDATE orders SET status = 'processing', paid_at = 1 WHERE public_token = ?").run(token)
-    expect((await send(back)).text).toContain('Thank you for your order')
+    expect(await back()).toContain('Thank you for your order')
     expect(cookies.get('shopstead_cart')).toBe('')
     await send('/cart', { slug: 'p2', quantity: '1' })
-    await send(back)
+    await back()
     expect(cookies.get('shopstead_cart')).toMatch(/x1$/)
-    for (const odd of ['/thanks', '/thanks?orderToken=../x', '/thanks?orderToken=none'])
-      expect([odd, (await send(odd)).status]).toEqual([odd, 404])
+    expect((await send('/thanks?orderToken=../x')).status).toBe(404)
+    await send('/thanks?orderToken=none')
+    expect((await send('/thanks')).status).toBe(404)
+    expect((await browser().send('/thanks')).status).toBe(404)
+  })
+
+  it('cancels the order of the form, also when another tab came back from another order', async () => {
+    const buyer = browser()
+    const tokens: string[] = []
+    for (const slug of ['p0', 'p1']) {
+      await buyer.send('/cart', { slug, quantity: '1' })
+      const { location } = await buyer.send('/cart', { pay: '1' })
+      tokens.push(/\/checkout\/([\w-]+)/.exec(location ?? '')?.[1] ?? '')
+    }
+    const [first = '', second = ''] = tokens
+    const statusOf = (token: string) =>
+      shop.app.db.sqlite.prepare('SELECT status FROM orders WHERE public_token = ?').pluck().get(token)
+    await buyer.send(`/thanks?orderToken=${second}`)
+    expect((await buyer.send('/thanks')).text).toContain(`name="orderToken" value="${second}"`)
+    await buyer.send(`/thanks?orderToken=${first}`)
+    const done = await buyer.send('/thanks', { orderToken: second })
+    expect([done.status, done.location, statusOf(second)]).toEqual([303, '/thanks', 'cancelled'])
+    // The cart says it once, without the token in its address.
+    const returned = await buyer.send(`/cart?orderId=1&orderToken=${second}&result=cancelled`)
+    expect([returned.status, returned.location]).toEqual([303, '/cart'])
+    expect((await buyer.send('/cart')).text).toContain('You have not been charged')
+    expect((await buyer.send('/cart')).text).not.toContain('You have not been charged')
   })
 
   it('an order that is sent again after its answer was lost is one order', async () => {

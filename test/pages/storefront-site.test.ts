@@ -39,6 +39,9 @@ afterAll(() => shop.stop())
 
 const get = (path: string) => fetch(`${shop.url}${path}`, { redirect: 'manual' })
 const html = async (path: string): Promise<string> => (await get(path)).text()
+/** The description of a page for search engines. */
+const jsonLd = (page: string) =>
+  JSON.parse(/<script type="application\/ld\+json">(.*?)<\/script>/s.exec(page)?.[1] ?? '')
 const set = (key: SettingKey, value: string) => setSetting(shop.app.db, key, value, Date.now())
 
 describe('a product page', () => {
@@ -59,23 +62,13 @@ describe('a product page', () => {
 
   it('describes itself to search engines, and a name cannot end its JSON', async () => {
     const page = await html('/products/shirt')
-    const [, json = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(page) ?? []
     const url = `${shop.app.publicUrl()}/products/shirt`
-    expect(JSON.parse(json)).toEqual({
-      '@context': 'https://schema.org',
-      '@type': 'Product',
+    const group = jsonLd(page)['@graph'][0]
+    expect(group).toMatchObject({
+      '@type': 'ProductGroup',
       name: 'Shirt </script><b>',
       description: 'Soft </script> & "warm".',
-      url,
-      offers: {
-        '@type': 'AggregateOffer',
-        lowPrice: 20,
-        highPrice: 24,
-        offerCount: 14,
-        priceCurrency: 'EUR',
-        availability: 'https://schema.org/InStock',
-        url
-      }
+      url
     })
     expect(page).toContain(`<link rel="canonical" href="${url}">`)
     expect(page).toContain('<meta name="description" content="Soft &lt;/script&gt; &amp; &quot;warm&quot;.">')
@@ -104,13 +97,25 @@ describe('search engines', () => {
     const robots = await get('/robots.txt')
     expect([robots.headers.get('content-type'), await robots.text()]).toEqual([
       'text/plain; charset=utf-8',
-      expect.stringMatching(/Disallow: \/cart[\s\S]*Sitemap: http:.*\/sitemap\.xml/)
+      `User-agent: *\nDisallow: /api/\n\nSitemap: ${shop.app.publicUrl()}/sitemap.xml\n`
     ])
     expect(await html('/sitemap.xml')).toContain(`<loc>${shop.app.publicUrl()}/sitemap-1.xml</loc>`)
     const urls = await html('/sitemap-1.xml')
     expect(urls.match(/<loc>[^<]*\/products\/[^<]+<\/loc>/g)).toHaveLength(123)
     expect(urls).toContain('/?category=beads</loc>')
     expect((await html('/sitemap-2.xml')).match(/<loc>/g)).toBeNull()
+  })
+
+  it('read in the sitemap when a product, and one of a category, last changed', async () => {
+    const change = (slug: string, at: string) =>
+      shop.app.db.sqlite.prepare('UPDATE products SET updated_at = ? WHERE slug = ?').run(Date.parse(at), slug)
+    change('mug', '2026-03-01T10:00:00Z')
+    change('bead-7', '2027-04-02T10:00:00Z')
+    const base = shop.app.publicUrl()
+    const urls = await html('/sitemap-1.xml')
+    expect(urls).toContain(`<url><loc>${base}/</loc></url>`)
+    expect(urls).toContain(`<url><loc>${base}/products/mug</loc><lastmod>2026-03-01T10:00:00.000Z</lastmod></url>`)
+    expect(urls).toContain(`<url><loc>${base}/?category=beads</loc><lastmod>2027-04-02T10:00:00.000Z</lastmod></url>`)
   })
 })
 
@@ -147,7 +152,7 @@ describe('the settings of the storefront', () => {
     expect(await cart.text()).toMatch(/data-locale="de"[\s\S]*Wie möchten Sie bezahlen\?/)
     const address = await (await get('/cart/address?country=US')).text()
     expect(address).toMatch(/Lieferadresse[\s\S]*Vereinigte Staaten[\s\S]*Bundesstaat[\s\S]*ZIP-Code/)
-    set('storefront.language', 'fr')
+    set('storefront.language', 'es')
     expect(await (await get('/')).text()).toMatch(/<html lang="en">[\s\S]*All products/)
     expect(page).toContain('<img src="https://cdn.example/logo.png"')
     expect(response.headers.get('content-security-policy')).toContain("img-src 'self' data: https://cdn.example;")
@@ -169,6 +174,100 @@ describe('the settings of the storefront', () => {
     ['storefront.language', 'x y']
   ] as const)('refuse %s %s', (key, value) => {
     expect(() => set(key, value)).toThrow(expect.objectContaining({ code: 'VALIDATION_FAILED' }))
+  })
+})
+
+describe('a device that keeps a link to the shop', () => {
+  const tags = (page: string): Record<string, string> =>
+    Object.fromEntries(
+      [...page.matchAll(/<meta property="(og:[\w:]+)" content="([^"]*)">/g)].map(([, name, value]) => [name, value])
+    )
+
+  it('shows its logo, its language and its pictures on each page', async () => {
+    const plain = await html('/cart')
+    expect(plain).toMatch(/<link rel="icon" type="image\/svg\+xml" href="\/assets\/shop-/)
+    expect([tags(plain)['og:locale'], tags(plain)['og:image']]).toEqual(['en_US', undefined])
+    set('storefront.logoUrl', 'https://cdn.example/logo.png')
+    set('storefront.language', 'de')
+    for (const path of ['/', '/cart', '/login', '/products/mug', '/products/none']) {
+      const page = await html(path)
+      expect([path, tags(page)]).toEqual([
+        path,
+        expect.objectContaining({
+          'og:site_name': 'Shopstead Demo',
+          'og:title': expect.stringMatching(/./),
+          'og:locale': 'de_DE',
+          'og:image': 'https://cdn.example/logo.png',
+          'og:image:alt': 'Shopstead Demo'
+        })
+      ])
+      expect(page).toContain('<link rel="icon" href="https://cdn.example/logo.png">')
+      expect(page).toContain('<link rel="apple-touch-icon" href="https://cdn.example/logo.png">')
+    }
+    shop.app.db.sqlite.exec(`
+      INSERT INTO media (hash, width, height, created_at) VALUES ('${'c'.repeat(32)}', 800, 600, 0);
+      INSERT INTO product_images (product_id, src, alt, position, media_hash, created_at)
+        SELECT id, 'x', 'A <mug>', 0, '${'c'.repeat(32)}', 0 FROM products WHERE slug = 'mug'`)
+    for (const path of ['/products/mug', '/'])
+      expect(tags(await html(path))).toMatchObject({
+        'og:image': `${shop.app.publicUrl()}/media/${'c'.repeat(32)}-800.webp`,
+        'og:image:alt': 'A &lt;mug&gt;',
+        'og:image:width': '800',
+        'og:image:height': '600'
+      })
+    shop.app.db.sqlite.exec('DELETE FROM product_images; DELETE FROM media')
+    for (const key of ['logoUrl', 'language'] as const) unsetSetting(shop.app.db, `storefront.${key}`)
+  })
+
+  it('reads a manifest with the name, colour and logo of the shop', async () => {
+    set('storefront.logoUrl', 'https://cdn.example/logo.png')
+    set('storefront.accentColor', '#2f6f8f')
+    expect(await html('/')).toContain('<link rel="manifest" href="/site.webmanifest">')
+    const response = await get('/site.webmanifest')
+    expect(response.headers.get('content-type')).toBe('application/manifest+json; charset=utf-8')
+    expect(await response.json()).toEqual({
+      name: 'Shopstead Demo',
+      short_name: 'Shopstead Demo',
+      lang: 'en',
+      start_url: '/',
+      scope: '/',
+      display: 'browser',
+      theme_color: '#2f6f8f',
+      icons: [{ src: 'https://cdn.example/logo.png', sizes: 'any' }]
+    })
+    for (const key of ['logoUrl', 'accentColor'] as const) unsetSetting(shop.app.db, `storefront.${key}`)
+  })
+})
+
+describe('the well-known addresses', () => {
+  it('lead a password manager to the account', async () => {
+    const answer = await get('/.well-known/change-password')
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/account'])
+    // A password manager first makes sure that unknown addresses are refused.
+    const unknown = '/.well-known/resource-that-should-not-exist-whose-status-code-should-not-be-200'
+    expect((await get(unknown)).status).toBe(404)
+  })
+
+  it.each([
+    ['security@bags.example', 'mailto:security@bags.example'],
+    ['https://bags.example/security', 'https://bags.example/security']
+  ])('say that security problems go to %s', async (contact, shown) => {
+    set('shop.securityContact', contact)
+    const file = await get('/.well-known/security.txt')
+    const text = await file.text()
+    expect(file.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    const url = `${shop.app.publicUrl()}/.well-known/security.txt`
+    const expires = /^Expires: (.*)$/m.exec(text)?.[1] ?? ''
+    expect(text).toBe(`Contact: ${shown}\nExpires: ${expires}\nCanonical: ${url}\n`)
+    const days = (Date.parse(expires) - Date.now()) / (24 * 60 * 60_000)
+    expect([days > 30, days < 365]).toEqual([true, true])
+    unsetSetting(shop.app.db, 'shop.securityContact')
+    expect((await get('/.well-known/security.txt')).status).toBe(404)
+  })
+
+  it('refuse a contact that is neither an email nor an https address', () => {
+    for (const contact of ['me', 'http://bags.example', 'javascript:alert(1)'])
+      expect(() => set('shop.securityContact', contact)).toThrow(expect.objectContaining({ code: 'VALIDATION_FAILED' }))
   })
 })
 

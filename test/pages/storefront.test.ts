@@ -65,7 +65,7 @@ describe('the storefront', () => {
       /^default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'/
     )
     expect(policy).not.toContain('unsafe')
-    expect(await html('/')).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=/)
+    expect(await html('/')).not.toMatch(/<script(?![^>]* (src=|type="application\/ld\+json"))|<style|\son\w+=|\sstyle=/)
     expect(await html('/products/mug')).not.toMatch(/<script(?![^>]* (src=|type="application\/ld\+json"))|<style/)
   })
 

@@ -54,7 +54,9 @@ export class Browser {
       ? (JSON.parse(text) as object)
       : {}
     // Every answer in every test must match the API description.
-    const wrong = path.startsWith('/') ? undescribed(method, path, response.status, json) : []
+    const wrong = path.startsWith('/')
+      ? undescribed(method, path, { status: response.status, headers: response.headers, body: json })
+      : []
     if (wrong.length > 0) throw new Error(wrong.join('\n'))
     return { status: response.status, headers: response.headers, text, ...json } as Answer<Data>
   }

@@ -31,33 +31,73 @@ export function undescribedEvent(event: { type: string }): string[] {
 }
 
 /**
- * The differences between an answer and the API description: unknown operations, statuses and fields, and missing fields.
- * Empty if the answer matches.
+ * The differences between an answer and the API description: unknown operations, statuses, headers and fields, and missing
+ * ones. Empty if the answer matches.
  *
- * @param path below api_root, with or without a query
+ * @param path below api_root or the proxy, with or without a query
+ * @param answer `headers` is undefined for an example, which has none
  */
-export function undescribed(method: string, path: string, status: number, body: unknown): string[] {
+export function undescribed(
+  method: string,
+  path: string,
+  { status, headers, body }: { status: number; headers?: Headers; body: unknown }
+): string[] {
   const address = path.split('?')[0] ?? ''
-  const item = asSchema(findPath(address))
-  const operation = asSchema(item[(method === 'HEAD' ? 'GET' : method).toLowerCase()])
+  const operation = asSchema(asSchema(findPath(address))[(method === 'HEAD' ? 'GET' : method).toLowerCase()])
   // The introduction describes the answer for other paths and methods.
-  if (status === 405 || (status === 404 && operation['operationId'] === undefined)) return []
-  if (status === 400 && refusesHost(body)) return []
+  const isOther = operation['operationId'] === undefined
+  if (status === 405 || (isOther && (status === 404 || (status === 400 && refusesHost(body))))) return []
   const response = asSchema(operation['responses'])[String(status)]
   const place = `${method} ${address} ${status}`
   if (response === undefined) return [`${place} is not described: ${JSON.stringify(body)}`]
-  if (method === 'HEAD' || status === 304) return []
+  const wrong = headers === undefined ? [] : undescribedHeaders(place, asSchema(asSchema(response)['headers']), headers)
+  if (method === 'HEAD' || status === 304) return wrong
   const check =
     checks.get(place) ?? strictly(asSchema(asSchema(asSchema(response)['content'])['application/json'])['schema'])
   checks.set(place, check)
   const result = check.safeParse(body)
-  return result.success ? [] : [`${place} is not as described: ${z.prettifyError(result.error)}`]
+  return result.success ? wrong : [...wrong, `${place} is not as described: ${z.prettifyError(result.error)}`]
 }
 
-/** The introduction also describes the answer for an invalid Host header. */
+/** Whether an answer refuses the Host header, which comes before the path and the method. */
 function refusesHost(body: unknown): boolean {
-  const { fieldErrors } = asSchema(asSchema(asSchema(body)['error'])['details'])
-  return Object.keys(asSchema(fieldErrors)).join() === 'Host'
+  return z
+    .object({ error: z.object({ details: z.object({ fieldErrors: z.object({ Host: z.array(z.string()) }) }) }) })
+    .safeParse(body).success
+}
+
+/** The headers that the introduction describes for every answer, those of HTTP itself, and those of a cache in between. */
+const common = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'server',
+  'strict-transport-security',
+  'transfer-encoding',
+  'vary',
+  'x-cache',
+  'x-content-type-options'
+])
+
+function undescribedHeaders(place: string, described: Schema, sent: Headers): string[] {
+  const names = new Set(Object.keys(described).map((name) => name.toLowerCase()))
+  const added = [...new Set(sent.keys())].filter((name) => !names.has(name) && !common.has(name))
+  const wrong = Object.entries(described).flatMap(([name, header]) => {
+    const { required, schema } = asSchema(header)
+    const value = sent.get(name)
+    if (value === null) return required === true ? [`${place} lacks the header ${name}`] : []
+    const isInteger = /^\d+$/.test(value)
+    return asSchema(schema)['type'] === 'integer' && !isInteger ? [`${place} has ${name}: ${value}`] : []
+  })
+  const isJson = !sent.has('content-type') || sent.get('content-type') === 'application/json; charset=utf-8'
+  return [
+    ...added.map((name) => `${place} has a header that is not described: ${name}: ${sent.get(name)}`),
+    ...wrong,
+    ...(isJson ? [] : [`${place} is ${sent.get('content-type')}`])
+  ]
 }
 
 /** A schema of the document as a check that rejects additional fields. */

@@ -39,8 +39,9 @@ function fontOf(objects: Map<number, string>, id: number): Font {
     /beginbfrange\n.*\[(.*)\]/.exec(streamOf(objects.get(referenceOf(font, 'ToUnicode')) ?? ''))?.[1] ?? ''
   const widths = /\/W \[0 \[([^\]]*)\]/.exec(objects.get(referenceOf(font, 'DescendantFonts')) ?? '')?.[1] ?? ''
   return {
-    letters: [...letters.matchAll(/<(\w+)>/g)].map(([, hex = '']) =>
-      Buffer.from(hex, 'hex').swap16().toString('utf16le')
+    // A ligature has several letters, with spaces between them.
+    letters: [...letters.matchAll(/<([\w ]+)>/g)].map(([, hex = '']) =>
+      Buffer.from(hex.replaceAll(' ', ''), 'hex').swap16().toString('utf16le')
     ),
     widths: widths.split(' ').map(Number)
   }

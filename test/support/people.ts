@@ -1,3 +1,6 @@
+import { expect } from 'vitest'
+import { mailboxCode } from '../../src/shop/accounts/mailbox-code.ts'
+import type { Browser } from './browser.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { createUser } from '../../src/shop/accounts/create-user.ts'
 import type { NewUser } from '../../src/shop/accounts/create-user.ts'
@@ -25,6 +28,17 @@ export async function makeUser(shop: ShopContext, changes: Partial<NewUser> = {}
       shop.clock.now()
     )
   )
+}
+
+/** Enters the code that the shop would send to an email now, so that the browser counts as the mailbox's owner. */
+export async function proveEmail(
+  { app }: { app: Pick<ShopContext, 'keys' | 'clock'> },
+  visitor: Browser,
+  email: string
+): Promise<void> {
+  const code = mailboxCode(app.keys, email, app.clock.now())
+  const { data } = await visitor.post('/store/prove-email', { email, code })
+  expect(data).toEqual({ proven: true })
 }
 
 /** A caller from a fixed address, by default without a session. */

@@ -79,7 +79,7 @@ export async function startShop(
 }
 
 function seed(app: App, catalog: object): void {
-  const { file } = readCatalogFile(JSON.stringify(catalog), { currency: 'EUR' })
+  const { file } = readCatalogFile(JSON.stringify(catalog), { currency: 'EUR', timeZone: 'UTC' })
   write(app.db, (tx) => {
     applyCatalogFile(tx, file, { keepStock: false }, app.clock.now())
     applyShipping(tx, file.shipping)

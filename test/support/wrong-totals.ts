@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3'
 const comparisons = [
   [
     'referral_totals',
-    `SELECT affiliate_id, created_at / 86400000, currency, status, count(*), sum(amount_minor)
+    `SELECT affiliate_id, day, currency, status, count(*), sum(amount_minor)
      FROM referrals GROUP BY 1, 2, 3, 4`,
     `SELECT affiliate_id, day, currency, status, orders, amount_minor FROM referral_totals
      WHERE orders <> 0 OR amount_minor <> 0`

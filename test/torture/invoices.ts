@@ -93,7 +93,7 @@ function verify({ violation, count }: Trial, file: string): void {
       SELECT kind || ' ' || year || ': ' || count(*) || ' numbers up to ' || max(sequence) FROM invoices
       GROUP BY kind, year HAVING count(*) <> max(sequence) OR count(DISTINCT number) <> max(sequence) OR min(sequence) <> 1`)
     const without = values(`
-      SELECT id FROM orders o WHERE (paid_at IS NOT NULL) <>
+      SELECT id FROM orders o WHERE (paid_at IS NOT NULL AND total_minor > 0) <>
         (SELECT count(*) FROM invoices i WHERE i.order_id = o.id AND i.kind = 'invoice')`)
     const uncredited = values(`
       SELECT id FROM orders o WHERE refunded_minor <>

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The files that browsers may read. Scripts also import some modules of storefront/. */
-const publicFile = /^\/(assets|storefront|storefront\/texts)\/[\w-]+\.(css|js|svg|ts)$/
+const publicFile = /^\/(assets|storefront)\/[\w-]+\.(css|js|svg|ts)$/
 /** The typed client and the scripts that it imports. */
 const clientFile = /^\/client\/[\w-]+\.js$/
 const clientFolder = dirname(fileURLToPath(import.meta.resolve('@shopstead/client')))

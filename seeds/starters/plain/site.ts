@@ -1,5 +1,5 @@
 import type { Site } from './storefront/site.ts'
-import { textsIn } from './storefront/texts/languages.ts'
+import { textsIn } from './texts/languages.ts'
 
 /** The shop, as this server reaches it. */
 export const shopUrl = process.env['SHOP_URL'] ?? 'http://127.0.0.1:3000'
@@ -21,14 +21,26 @@ export const site: Site = {
   links: [],
   language,
   ...textsIn(language),
+  // The shop's time zone, as in its setting shop.timeZone.
+  timeZone: 'UTC',
+  languages: [],
   // The shop's currency, as in its setting shop.currency.
   currency,
   decimals: new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2,
   publicUrl: process.env['SITE_URL'] ?? 'http://localhost:8080',
   proxy: '/api/secure',
   hasAffiliates: true,
+  // The cart says so by itself when the shop is on holiday. This hides "Add to cart" too.
+  holiday: null,
+  // True for a shop in the EU: buttons and prices follow its law of selling to consumers.
+  isEuLaw: false,
+  pricesIncludeTax: true,
+  shippingUrl: `${shopPublicUrl}/shipping-costs`,
   // Shows a note on each page that nothing is charged. Remove it when the shop takes real payments.
   isSandbox: process.env['NODE_ENV'] !== 'production',
   minLength: 8,
-  cart: () => ({ testCards: [], byHand: false, takesVatId: false, accounts: true })
+  cart: () => ({ testCards: [], byHand: false, takesVatId: false, accounts: true }),
+  // For search engines: until when buyers may send goods back, and what shipping costs.
+  returns: null,
+  shippingTo: () => []
 }

@@ -9,10 +9,12 @@ const fixed = new Set([
   '__drizzle_migrations',
   'campaigns',
   'categories',
+  'lost_payouts',
   'media',
   'identity',
   'modules',
   'plans',
+  'price_history',
   'product_categories',
   'product_grants',
   'product_images',
@@ -30,7 +32,13 @@ const fixed = new Set([
   'webhook_probes',
   'webhook_signatures',
   'coupon_products',
-  'coupon_categories'
+  'sale_products',
+  'coupon_categories',
+  'desk_people',
+  'desk_passkeys',
+  'desk_invitations',
+  'desk_sessions',
+  'desk_log'
 ])
 
 /** Tables that triggers fill. */
@@ -67,11 +75,20 @@ const referenced: Record<string, string> = {
   refund_id: 'order_refunds',
   renewal_of: 'orders',
   shipment_id: 'shipments',
+  successor_id: 'affiliates',
   user_id: 'users',
   visit_id: 'visits'
 }
 /** References to rows that every copy shares. */
-const shared = new Set(['campaign_id', 'coupon_id', 'endpoint_id', 'plan_id', 'product_id', 'variation_id'])
+const shared = new Set([
+  'campaign_id',
+  'coupon_id',
+  'endpoint_id',
+  'plan_id',
+  'product_id',
+  'target_id',
+  'variation_id'
+])
 
 /** Texts that name something at the gateway or a secret, and are unique. */
 const named = new Set([
@@ -88,6 +105,7 @@ const named = new Set([
   'object_id',
   'payment_intent_id',
   'public_token',
+  'source_id',
   'token',
   'token_hash',
   'username',
@@ -265,10 +283,10 @@ class Multiplied {
     const years = this.sqlite.prepare<[], number>(`SELECT DISTINCT ${year} ${from} ORDER BY 1`).pluck().all()
     for (const value of years)
       this.sqlite.exec(`
-        INSERT INTO main.invoices (order_id, kind, year, sequence, number, date, currency, total_minor, buyer, document, issued_at)
+        INSERT INTO main.invoices (order_id, kind, year, sequence, number, date, currency, total_minor, buyer, document, correction, issued_at)
         SELECT ${this.shifted('orders', 'order_id')}, kind, ${value}, sequence,
-          substr(number, 1, instr(number, year || '-') - 1) || ${value} || '-' || sequence, date, currency, total_minor, buyer, document, issued_at
-        FROM (SELECT c.k, c.days, c.newest, t.order_id, t.kind, t.year, t.number, ${moved} AS date, t.currency, t.total_minor, t.buyer, t.document,
+          substr(number, 1, instr(number, year || '-') - 1) || ${value} || '-' || sequence, date, currency, total_minor, buyer, document, correction, issued_at
+        FROM (SELECT c.k, c.days, c.newest, t.order_id, t.kind, t.year, t.number, ${moved} AS date, t.currency, t.total_minor, t.buyer, t.document, t.correction,
             t.issued_at - c.days * ${dayMs} AS issued_at,
             row_number() OVER (PARTITION BY t.kind ORDER BY t.issued_at - c.days * ${dayMs}, c.k, t.id) AS sequence
           ${from} AND ${year} = ${value}) c

@@ -116,14 +116,15 @@ class Story {
     for (let count = 0; count < 30; count += 1)
       await this.buy(this.guest(), {
         slug: count % 2 === 0 ? 'mug' : 'lamp',
-        ref: count % 7 === 0,
-        ...(count % 5 === 0 ? { coupon: 'TEN' } : {})
+        ref: count % 7 === 0
       })
+    // A coupon that a customer uses once asks a guest to prove the email, so accounts use it.
+    for (const buyer of members.slice(24, 30)) await this.buy(buyer, { slug: 'lamp', coupon: 'TEN' })
     for (const buyer of members.slice(1, 13)) await this.buy(buyer, { slug: 'mug', coupon: 'FIVER' })
     await this.subscribe(members.slice(13, 19))
     await this.shipAndRefund()
     await settlePayments(this.app)
-    payPayouts(this.app.db, { reference: 'run 1' }, this.app.clock.now())
+    payPayouts(this.app.db, { by: 'lena', reference: 'run 1' }, this.app.clock.now())
   }
 
   /** Six subscriptions with renewals; one of them continues. */

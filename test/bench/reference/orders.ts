@@ -13,6 +13,7 @@ type Row = {
   taxMinor: number
   taxIncluded: number
   totalMinor: number
+  refundedMinor: number
   createdAt: number
   updatedAt: number
   renewalOf: number | null
@@ -30,6 +31,8 @@ type Row = {
   marketingUtmContent: string | null
   referralId: number | null
   referralStatus: string | null
+  refundState: 'requested' | 'done' | 'failed' | null
+  newestRefundMinor: number | null
 }
 type Item = { orderId: number; name: string; quantity: number; totalMinor: number }
 
@@ -45,13 +48,15 @@ export function answerOrders(sqlite: Database.Database): Handler {
   const facts = sqlite.prepare<[number], Row>(
     `SELECT o.id, o.status, o.currency, o.subtotal_minor AS subtotalMinor,
             o.discount_minor AS discountMinor, o.shipping_minor AS shippingMinor, o.tax_minor AS taxMinor,
-            o.tax_included AS taxIncluded, o.total_minor AS totalMinor, o.created_at AS createdAt, o.updated_at AS updatedAt,
-            o.renewal_of AS renewalOf,
+            o.tax_included AS taxIncluded, o.total_minor AS totalMinor, o.refunded_minor AS refundedMinor, o.created_at AS createdAt,
+            o.updated_at AS updatedAt, o.renewal_of AS renewalOf,
        a.visit_id AS visitId, a.affiliate_ref AS affiliateRef, a.affiliate_campaign AS affiliateCampaign,
        a.source_type AS sourceType, a.utm_source AS utmSource, a.utm_medium AS utmMedium,
        a.utm_campaign AS utmCampaign, a.utm_content AS utmContent, a.marketing_utm_source AS marketingUtmSource,
        a.marketing_utm_medium AS marketingUtmMedium, a.marketing_utm_campaign AS marketingUtmCampaign,
-       a.marketing_utm_content AS marketingUtmContent, r.id AS referralId, r.status AS referralStatus
+       a.marketing_utm_content AS marketingUtmContent, r.id AS referralId, r.status AS referralStatus,
+       (SELECT state FROM order_refunds WHERE order_id = o.id ORDER BY id DESC LIMIT 1) AS refundState,
+       (SELECT amount_minor FROM order_refunds WHERE order_id = o.id ORDER BY id DESC LIMIT 1) AS newestRefundMinor
      FROM orders o LEFT JOIN order_attributions a ON a.order_id = o.id LEFT JOIN referrals r ON r.order_id = o.id
      WHERE o.user_id = +? ORDER BY o.created_at DESC, o.id DESC LIMIT ${perPage}`
   )
@@ -95,6 +100,7 @@ function toOrder(row: Row, items: readonly Item[]): object {
       taxIncluded: row.taxIncluded === 1,
       total: row.totalMinor / 100
     },
+    ...refundProgress(row),
     createdAt: new Date(row.createdAt).toISOString(),
     updatedAt: new Date(row.updatedAt).toISOString(),
     renewalOf: row.renewalOf,
@@ -115,4 +121,13 @@ function toOrder(row: Row, items: readonly Item[]): object {
     marketingUtmCampaign: row.marketingUtmCampaign,
     marketingUtmContent: row.marketingUtmContent
   }
+}
+
+function refundProgress({ status, totalMinor, refundedMinor, refundState, newestRefundMinor }: Row): object {
+  if (refundState === null || newestRefundMinor === null) return { refundState: 'none', refundOwed: 0 }
+  const missing = totalMinor - refundedMinor
+  const states = { requested: 'pending', failed: 'failed', done: missing > 0 ? 'partial' : 'done' }
+  const open = refundState === 'requested' ? newestRefundMinor : 0
+  const owed = status === 'refunded' ? Math.max(missing, open) : refundState === 'done' ? 0 : newestRefundMinor
+  return { refundState: states[refundState], refundOwed: owed / 100 }
 }

@@ -67,7 +67,8 @@ export function answerQuotes(sqlite: Database.Database, limits = new Database(':
       tax: { included: true, amount: 0, lines: [] },
       total,
       payable,
-      problems: []
+      problems: [],
+      recurring: null
     }
   })
   return (request, response) => {

@@ -125,7 +125,7 @@ export async function fillHostedAddress(page: Page, country = 'DE'): Promise<voi
     .getByRole('button', { name: /^(Change country|Continue)$/ })
     .last()
     .click()
-  if (country === 'DE') await fillHamburg(page)
+  await (country === 'DE' ? fillHamburg(page) : fillName(page))
 }
 
 /** Fills in a German address in the cart without script. */
@@ -135,8 +135,20 @@ export async function fillPlainAddress(page: Page): Promise<void> {
   await fillHamburg(page)
 }
 
-/** Fills in the fields of a German address. */
+/** Fills in the name of the recipient, if the page asks for it and nothing is typed yet. */
+async function fillName(page: Page): Promise<void> {
+  for (const [label, name] of [
+    ['First name', 'Ada'],
+    ['Last name', 'Quill']
+  ] as const) {
+    const field = page.getByLabel(label)
+    if ((await field.count()) > 0 && (await field.inputValue()) === '') await field.fill(name)
+  }
+}
+
+/** Fills in the fields of a German address, and who it is. */
 async function fillHamburg(page: Page): Promise<void> {
+  await fillName(page)
   await page.getByLabel('Street and number').fill('Quay 7')
   await page.getByLabel('Postcode').fill('20457')
   await page.getByLabel('Town or city').fill('Hamburg')

@@ -31,6 +31,11 @@ const allowed: readonly { step: RegExp; source: RegExp; why: string }[] = [
     why: 'housekeeping changes every account that the index finds, 5 in a step'
   },
   {
+    step: /users_by_password_hash \(password_hash>\? AND password_hash<\?\)$/,
+    source: /^select min\("password_hash"\)/,
+    why: 'a login asks which kinds of hashes there are: the smallest value of a range of an index is its first entry'
+  },
+  {
     step: /orders_paid_guests \(created_at>\? AND created_at<\?\)$/,
     source: /ORDER BY created_at LIMIT/,
     why: 'a step of housekeeping: the next 100 guest orders after a time'
@@ -114,7 +119,7 @@ const password = 'tidal-basalt-93'
 async function spendADay(shop: RunningShop): Promise<void> {
   const guest = shop.visitor()
   await visitPages(shop, guest)
-  await buy(shop, guest, { customer: { email: 'new@shop.example' }, couponCode: 'TEN' })
+  await buy(shop, guest, { customer: { email: 'new@shop.example' }, couponCode: 'FIVER' })
   for (const email of ['buyer1@shop.example', 'buyer20@shop.example']) {
     const member = shop.visitor()
     expect((await member.post('/auth/login', { email, password })).status).toBe(200)

@@ -68,7 +68,9 @@ test('the operator sees the order as the buyer does, and email, address, discoun
     discount: 2.5,
     refunded: 0,
     coupons: [{ code: 'WELCOME10', discount: 2.5 }],
-    paymentStatus: 'succeeded'
+    paymentStatus: 'succeeded',
+    paidAt: '2026-06-01T12:00:01.000Z',
+    paidBy: 'by_hand'
   }
   expect(shown.order).toEqual({
     ...listed,
@@ -77,7 +79,8 @@ test('the operator sees the order as the buyer does, and email, address, discoun
     contact: { firstName: 'Lena', phone: '+49 30 555 0100' },
     billingAddress: { city: 'Berlin', country: 'DE' },
     shippingAddress: null,
-    notes: null
+    notes: null,
+    imported: null
   })
   expect(shown.history).toEqual([
     { from: null, to: 'pending', at: '2026-06-01T12:00:00.000Z', by: 'checkout', reason: 'created' },

@@ -114,7 +114,11 @@ describe('a dormant account', () => {
     await cleanUp(shop)
     await cleanUp(shop)
     expect(mailed(shop)).toEqual(['lena@shop.example'])
-    const email = composeEmail(shop, { template: 'account_dormant', data: { userId: lena.id } }, shop.clock.now())
+    const email = composeEmail(
+      shop,
+      { template: 'account_dormant', data: { userId: lena.id }, recipient: '' },
+      shop.clock.now()
+    )
     expect(email.opening.join(' ')).toContain('log in once before that day')
     shop.clock.advance(notice)
     await cleanUp(shop)
@@ -130,9 +134,9 @@ describe('a dormant account', () => {
     shop.clock.advance(3 * yearMs)
     await cleanUp(shop)
     write(shop.db, (tx) => startSession(tx, { userId, rememberMe: false }, shop.clock.now()))
-    expect(() => composeEmail(shop, { template: 'account_dormant', data: { userId } }, shop.clock.now())).toThrow(
-      'in use again'
-    )
+    expect(() =>
+      composeEmail(shop, { template: 'account_dormant', data: { userId }, recipient: '' }, shop.clock.now())
+    ).toThrow('in use again')
     shop.clock.advance(notice + 1)
     await cleanUp(shop)
     expect(statuses(shop)).toEqual(['active'])

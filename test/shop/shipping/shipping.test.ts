@@ -78,7 +78,7 @@ describe('shipping zones', () => {
 
 describe('a shipping method', () => {
   const costs = (changes: Partial<ShippingMethod>, goods: readonly Goods[] = [lantern], currency = 'EUR') =>
-    offeredFor([{ ...method(changes), zoneId: 1, position: 0 }], goods, currency)[0]?.amountMinor
+    offeredFor([{ ...method(changes), zoneId: 1, position: 0 }], { goods, renewing: [], currency })[0]?.amountMinor
 
   it('costs its amount', () => {
     expect(costs({})).toBe(490)

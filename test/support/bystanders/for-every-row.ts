@@ -11,5 +11,6 @@ export const forEveryRow: readonly { statement: string; reason: string }[] = [
     statement: 'DELETE FROM rate_limits WHERE rowid IN (SELECT rowid FROM rate_limits ORDER BY points, expire LIMIT ?)',
     reason: 'A rate limiter with too many counters deletes those with the fewest points, of any client.'
   },
+  { statement: 'delete from "desk_sessions"', reason: 'Switching the desk off ends every session of it.' },
   { statement: 'DELETE FROM faults', reason: "The sandbox's faults are set and cleared together." }
 ]

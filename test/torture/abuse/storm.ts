@@ -92,7 +92,9 @@ function request({ what, account, productId }: StormOptions, index: number): Req
       items: [{ productId, quantity: 1 }],
       strategy: 'token_handoff',
       paymentToken: cards[index % cards.length],
-      returnUrl: 'https://site.example/thanks'
+      returnUrl: 'https://site.example/thanks',
+      // The same purchase of one browser is answered once.
+      notes: `card ${index}`
     }
   }
 }

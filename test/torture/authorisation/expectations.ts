@@ -102,6 +102,7 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
   'GET /store/categories': everyone('200'),
   // The body of another target has fields that the endpoint does not know.
   'POST /store/quote': everyone(ownBody('200')),
+  'POST /store/prove-email': everyone(ownBody('200')),
   'GET /store/payment-config': everyone('200'),
   // The object is the Idempotency-Key. Another person's key creates a new order, like an unused one.
   'POST /store/checkout-session': everyone('200'),
@@ -117,6 +118,16 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
     customer: only(noAffiliate, '422 VALIDATION_FAILED'),
     'other customer': only(noAffiliate, '422 VALIDATION_FAILED'),
     'affiliate pending': only('403 AFFILIATE_NOT_ACTIVE', '422 VALIDATION_FAILED'),
+    'affiliate active': only('200', '422 VALIDATION_FAILED'),
+    administrator: only(noAffiliate, '422 VALIDATION_FAILED'),
+    deactivated: noSession
+  },
+  'GET /affiliates/payouts': {
+    guest: noSession,
+    unverified: noSession,
+    customer: only(noAffiliate, '422 VALIDATION_FAILED'),
+    'other customer': only(noAffiliate, '422 VALIDATION_FAILED'),
+    'affiliate pending': only('200', '422 VALIDATION_FAILED'),
     'affiliate active': only('200', '422 VALIDATION_FAILED'),
     administrator: only(noAffiliate, '422 VALIDATION_FAILED'),
     deactivated: noSession
@@ -210,6 +221,17 @@ export const pageExpectations: Readonly<Record<string, Row>> = {
   'POST /checkout/cancel/{token}': everyone(only('303', '404')),
   'GET /checkout/subscription/{token}': everyone(only('303', '404')),
   'POST /checkout/subscription/{token}': everyone(only('409', '404')),
+  // An order without an email leads on.
+  'GET /checkout/prove/{token}': {
+    ...everyone(only('200', '404')),
+    guest: only('303', '404'),
+    unverified: only('303', '404')
+  },
+  'POST /checkout/prove/{token}': {
+    ...everyone(only('400', '404')),
+    guest: only('303', '404'),
+    unverified: only('303', '404')
+  },
   'GET /account/verify': {
     guest: '410',
     unverified: only('200', '410'),

@@ -10,6 +10,7 @@ import type { EmailTokenKind } from '../../../src/shop/accounts/email-tokens.ts'
 import { issueNonce } from '../../../src/shop/accounts/nonce.ts'
 import { endSession, startSession } from '../../../src/shop/accounts/sessions.ts'
 import { createAffiliate } from '../../../src/shop/affiliates/create.ts'
+import { confirmPayment } from '../../../src/shop/orders/transition.ts'
 import { sealCursor } from '../../../src/shop/referrals/list.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import type { SettingKey } from '../../../src/shop/settings/definitions.ts'
@@ -192,6 +193,11 @@ export class MatrixShop {
     const code = this.db.sqlite.prepare('SELECT code FROM affiliates WHERE id = ?').pluck().get(affiliateId)
     const path = `/store/checkout-session?ref=${String(code)}`
     dataOf(await this.api(this.createPerson('customer'), path, { items: [{ ...mug, quantity: 7 }] }))
+  }
+
+  /** Marks an order as paid, as an operator does. */
+  payByHand({ id }: { id: string }): void {
+    write(this.db, (tx) => void confirmPayment(tx, Number(id), { by: 'operator', reason: 'paid' }, Date.now()))
   }
 
   /** Chooses payment by card for an order; returns the path of the gateway's page. */

@@ -1,6 +1,6 @@
 import type { EmailTokenKind } from '../../../src/shop/accounts/email-tokens.ts'
 import type { Target } from './kinds.ts'
-import { randomToken, similarToken, cookieOf, freeItem, mug, ownersPassword, termsVersion } from './matrix-shop.ts'
+import { randomToken, similarToken, cookieOf, mug, ownersPassword, termsVersion } from './matrix-shop.ts'
 import type { Person, MatrixShop } from './matrix-shop.ts'
 
 /** One request of the matrix before it is sent. */
@@ -70,11 +70,14 @@ async function checkoutUnderKey(cell: Cell): Promise<RequestParts> {
   return sent
 }
 
-function referrals(cell: Cell): RequestParts {
-  const { shop, person, owner } = cell
-  const cursor = pick(cell, { own: shop.cursorOf(person), foreign: shop.cursorOf(owner), absent: randomToken(32) })
-  return { path: `/affiliates/referrals${cursor === null ? '' : `?cursor=${cursor}`}` }
-}
+/** A list of the affiliate account, from the page after a cursor. */
+const pageOf =
+  (path: string) =>
+  (cell: Cell): RequestParts => {
+    const { shop, person, owner } = cell
+    const cursor = pick(cell, { own: shop.cursorOf(person), foreign: shop.cursorOf(owner), absent: randomToken(32) })
+    return { path: `${path}${cursor === null ? '' : `?cursor=${cursor}`}` }
+  }
 
 /** How to call each route, by method and path. */
 export const routeRequests: Readonly<Record<string, Request>> = {
@@ -154,6 +157,7 @@ export const routeRequests: Readonly<Record<string, Request>> = {
   'GET /store/categories': inQuery('/store/categories'),
   'GET /store/payment-config': inQuery('/store/payment-config'),
   'POST /store/quote': inBody('/store/quote', { items: [mug] }),
+  'POST /store/prove-email': inBody('/store/prove-email', { email: 'mira@shop.example' }),
   'POST /store/checkout-session': checkoutUnderKey,
   'GET /store/orders/{orderToken}': async (cell) => ({ path: `/store/orders/${await orderToken(cell)}` }),
   'POST /store/orders/{orderToken}/cancel': async (cell) => ({
@@ -164,7 +168,8 @@ export const routeRequests: Readonly<Record<string, Request>> = {
     path: `/store/orders/${await orderToken(cell)}/end-subscription`,
     body: {}
   }),
-  'GET /affiliates/referrals': referrals,
+  'GET /affiliates/referrals': pageOf('/affiliates/referrals'),
+  'GET /affiliates/payouts': pageOf('/affiliates/payouts'),
   'GET /affiliates/me': inQuery('/affiliates/me'),
   'GET /affiliates/stats': () => ({ path: '/affiliates/stats' }),
   'POST /affiliates/clicks': inBody('/affiliates/clicks', { ref: '1' }),
@@ -198,11 +203,17 @@ async function downloadLink(cell: Cell): Promise<RequestParts> {
 }
 
 /** For another person, a token that differs from theirs in one character, which must not work either. */
-async function orderToken(cell: Cell, item?: object): Promise<string> {
-  const { shop, person, owner } = cell
-  if (cell.target === 'absent') return randomToken()
-  const { token } = await shop.order(cell.target === 'own' ? person : owner, item)
-  return cell.target === 'own' ? token : similarToken(token)
+async function orderToken({ shop, person, owner, target }: Cell): Promise<string> {
+  if (target === 'absent') return randomToken()
+  const { token } = await shop.order(target === 'own' ? person : owner)
+  return target === 'own' ? token : similarToken(token)
+}
+
+async function paidOrderToken({ shop, person, owner, target }: Cell): Promise<string> {
+  if (target === 'absent') return randomToken()
+  const order = await shop.order(target === 'own' ? person : owner)
+  shop.payByHand(order)
+  return target === 'own' ? order.token : similarToken(order.token)
 }
 
 async function orderNumber(cell: Cell): Promise<string> {
@@ -255,7 +266,7 @@ export const pageRequests: Readonly<Record<string, Request>> = {
     body: new URLSearchParams({ payment_method: 'manual', email: 'buyer@people.example' })
   }),
   'GET /checkout/done/{token}': async (cell) => ({ path: `/checkout/done/${await orderToken(cell)}` }),
-  'GET /checkout/invoice/{token}': async (cell) => ({ path: `/checkout/invoice/${await orderToken(cell, freeItem)}` }),
+  'GET /checkout/invoice/{token}': async (cell) => ({ path: `/checkout/invoice/${await paidOrderToken(cell)}` }),
   'GET /checkout/return/{token}': async (cell) => ({ path: `/checkout/return/${await orderToken(cell)}` }),
   'GET /checkout/cancel/{token}': async (cell) => ({ path: `/checkout/cancel/${await orderToken(cell)}` }),
   'POST /checkout/cancel/{token}': async (cell) => ({
@@ -266,6 +277,11 @@ export const pageRequests: Readonly<Record<string, Request>> = {
   'POST /checkout/subscription/{token}': async (cell) => ({
     path: `/checkout/subscription/${await orderToken(cell)}`,
     body: new URLSearchParams()
+  }),
+  'GET /checkout/prove/{token}': async (cell) => ({ path: `/checkout/prove/${await orderToken(cell)}` }),
+  'POST /checkout/prove/{token}': async (cell) => ({
+    path: `/checkout/prove/${await orderToken(cell)}`,
+    body: new URLSearchParams({ action: 'check', code: '12345678' })
   }),
   'GET /account/verify': (cell) => ({ path: `/account/verify?token=${tokenOf(cell, 'verify')}` }),
   'POST /account/verify': (cell) => ({

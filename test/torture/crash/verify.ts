@@ -16,8 +16,11 @@ export type ShownOrder = {
   lineItems: { name: string; quantity: number }[]
 }
 
-/** The statuses of orders that are paid and not fully refunded. */
-const paid: ReadonlySet<string> = new Set(['processing', 'completed'])
+/**
+ * The statuses of orders that are paid and not fully refunded. An order is on hold when its payment was reported after its
+ * buyer's next order had replaced it and another order had taken its stock.
+ */
+const paid: ReadonlySet<string> = new Set(['processing', 'completed', 'on-hold'])
 const over: ReadonlySet<string> = new Set(['failed', 'cancelled'])
 /** Intents that can still become a payment. */
 const openIntents: ReadonlySet<string> = new Set(['requires_action', 'processing'])
@@ -198,11 +201,16 @@ export function verifyDatabase(
     const left = database.prepare<[], number>(`SELECT stock FROM products WHERE slug = 'lantern'`).pluck().get() ?? -1
     const held = sum(
       shown
-        .filter(({ status }) => !over.has(status) && status !== 'refunded')
+        .filter(({ status }) => !over.has(status) && status !== 'refunded' && status !== 'on-hold')
         .flatMap(({ lineItems }) => lineItems.filter(({ name }) => name === 'Lantern').map(({ quantity }) => quantity))
     )
     if (left < 0 || left + held !== units)
       trial.violation(`of ${units} lanterns ${held} are in orders and ${left} in stock`)
+    const warned = new Set(
+      database.prepare<[], number>(`SELECT order_id FROM payment_warnings WHERE kind = 'late_payment'`).pluck().all()
+    )
+    for (const { id } of shown.filter(({ status }) => status === 'on-hold'))
+      if (!warned.has(id)) trial.violation(`order ${id} is on hold, but no operator learns why`)
     const twice = database
       .prepare(
         `SELECT json_extract(payload, '$.orderId') AS id, count(*) AS times FROM events WHERE type = 'order.paid'

@@ -58,7 +58,7 @@ export async function fuzzImporters(times: number, trial: Trial): Promise<void> 
 /** Imports a file and rolls it back. Returns the error unless the import succeeds or is refused with an AppError below 500. */
 function tryImport(shop: TestShop, content: Buffer, outcomes: { taken: number; refused: number }): string | undefined {
   try {
-    const { file } = readCatalogFile(content, { currency: 'EUR' })
+    const { file } = readCatalogFile(content, { currency: 'EUR', timeZone: 'UTC' })
     dryRun(shop.db, (tx) => {
       applyPlans(tx, file.plans)
       applyCampaigns(tx, file.campaigns)

@@ -72,6 +72,8 @@ const pathOf: Readonly<Record<string, (random: Random, places: PageMaterial) => 
     `/checkout/cancel/${random.oneIn(6) ? 'none' : random.pick(orders)}`,
   '/checkout/subscription/:token': (random, { orders }) =>
     `/checkout/subscription/${random.oneIn(6) ? 'none' : random.pick(orders)}`,
+  '/checkout/prove/:token': (random, { orders }) => `/checkout/prove/${random.oneIn(6) ? 'none' : random.pick(orders)}`,
+  '/checkout/end-subscription': (random, places) => `/checkout/end-subscription?token=${tokenFor(random, places)}`,
   '/checkout/invoice/:token': (random, { orders }) => {
     const query = random.pick([
       '',

@@ -82,7 +82,9 @@ export function verifyApi(method: string, path: string | undefined, answer: Answ
   wrong.push(...verifyEnvelope(status, json, requestId))
   if (status >= 500 && json.error?.code !== undefined && !isDocumented(status, json.error.code))
     wrong.push(`${status} ${json.error.code}`)
-  return path === undefined ? wrong : [...wrong, ...undescribed(method, path, status, json)]
+  if (path === undefined) return wrong
+  const list = [...headers].flatMap(([name, values]) => values.map((value): [string, string] => [name, value]))
+  return [...wrong, ...undescribed(method, path, { status, headers: new Headers(list), body: json })]
 }
 
 function isDocumented(status: number, code: string): boolean {

@@ -35,7 +35,11 @@ const payouts: Race = {
       returnUrl: 'https://site.example/thanks'
     }
     const bought = await concurrently(ordersEach, (index) =>
-      context.visitor(index).post(`/store/checkout-session?ref=${code}`, { items: [plenty], ...handoff })
+      context.visitor(index).post(`/store/checkout-session?ref=${code}`, {
+        items: [plenty],
+        customer: { email: `payout-buyer-${round}-${index}@shop.example` },
+        ...handoff
+      })
     )
     expectEqual(
       context,

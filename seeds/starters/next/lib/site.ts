@@ -2,7 +2,9 @@
 export const site = {
   name: 'My shop',
   tagline: 'A few good things, made with care',
-  language: 'en'
+  language: 'en',
+  /** The shop's time zone, as in its setting shop.timeZone. */
+  timeZone: 'UTC'
 }
 
 /** The address of this site, as browsers open it. */

@@ -10,7 +10,8 @@ import { site } from '@/lib/site'
 
 type Account = { me: Me; orders: Order[]; subscriptions: OwnSubscription[]; downloads: Download[] }
 
-const day = (iso: string) => new Intl.DateTimeFormat(site.language, { dateStyle: 'long' }).format(new Date(iso))
+const dayFormat = new Intl.DateTimeFormat(site.language, { dateStyle: 'long', timeZone: site.timeZone })
+const day = (iso: string) => dayFormat.format(new Date(iso))
 
 export default function AccountPage() {
   const router = useRouter()

@@ -34,6 +34,11 @@ export function Cart() {
     return abort
   }, [items, couponCode])
 
+  // The payment page leads back with the token of the order, which must not stay in the page's address.
+  useEffect(() => {
+    if (location.search.includes('orderToken=')) history.replaceState(history.state, '', location.pathname)
+  }, [])
+
   // A buyer who comes back by the Back button can pay again.
   useEffect(() => {
     const comeBack = () => setPaying(false)

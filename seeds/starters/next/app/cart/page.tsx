@@ -1,7 +1,7 @@
 import type { Metadata } from 'next'
 import { Cart } from './cart'
 
-export const metadata: Metadata = { title: 'Your cart', robots: { index: false } }
+export const metadata: Metadata = { title: 'Your cart', robots: { index: false }, referrer: 'no-referrer' }
 
 export default function CartPage() {
   return (
