@@ -134,7 +134,46 @@ describe('shopstead offers set', () => {
     expect(stdout).toBe('salePrice: €9.60 → none\n')
   })
 
+  it('changes brand, GTIN, MPN and the amount of a unit, of the product or of the variation that --sku names', async () => {
+    const facts = ['--gtin', '4006381333931', '--mpn', 'HW-7', '--unit', '500 g']
+    expect((await set('lamp', '--brand', 'Harbour Works', ...facts)).changes).toEqual([
+      { field: 'brand', from: null, to: 'Harbour Works' },
+      { field: 'gtin', from: null, to: '4006381333931' },
+      { field: 'mpn', from: null, to: 'HW-7' },
+      { field: 'unitMeasure', from: null, to: '500 g' }
+    ])
+    const { stdout } = await shopstead(dataDir, ['offers', 'show', 'lamp'])
+    expect(stdout).toContain('Brand: Harbour Works. GTIN: 4006381333931. MPN: HW-7. A unit contains: 500 g.')
+    expect((await set('lamp', '--gtin', 'none', '--brand', 'none')).changes).toEqual([
+      { field: 'brand', from: 'Harbour Works', to: null },
+      { field: 'gtin', from: '4006381333931', to: null }
+    ])
+    expect((await set('shirt', '--sku', 'SHIRT-M', ...facts)).changes).toEqual([
+      { field: 'gtin', sku: 'SHIRT-M', from: null, to: '4006381333931' },
+      { field: 'mpn', sku: 'SHIRT-M', from: null, to: 'HW-7' },
+      { field: 'unitMeasure', sku: 'SHIRT-M', from: null, to: '500 g' }
+    ])
+    const variations = [
+      { gtin: null, mpn: null },
+      { gtin: '4006381333931', mpn: 'HW-7', unitMeasure: '500 g' }
+    ]
+    expect(await run('show', 'shirt')).toMatchObject({ json: { offer: { gtin: null, variations } } })
+    expect((await shopstead(dataDir, ['offers', 'show', 'shirt'])).stdout).toMatch(/SHIRT-M .*4006381333931 +HW-7/)
+    const added = await run('add', '--name', 'Ink', '--price', '4', '--brand', 'Quill', '--unit', '50 ml')
+    expect(added).toMatchObject({ code: 0, json: { offer: { brand: 'Quill', unitMeasure: '50 ml' } } })
+  })
+
   it('names the field that is wrong', async () => {
+    expect((await set('lamp', '--gtin', '123')).fields).toEqual({ gtin: [expect.stringContaining('13')] })
+    expect((await set('lamp', '--unit', '3 boxes')).fields).toEqual({
+      unitMeasure: [expect.stringContaining('750 ml')]
+    })
+    expect((await set('shirt', '--sku', 'SHIRT-M', '--gtin', '1')).fields).toEqual({
+      'gtin (SHIRT-M)': [expect.any(String)]
+    })
+    expect((await set('shirt', '--sku', 'SHIRT-M', '--brand', 'Quill')).fields).toEqual({
+      sku: [expect.stringContaining('--gtin')]
+    })
     expect((await set('mug', '--sale-price', '15')).fields).toEqual({ salePrice: ['Must be lower than the price.'] })
     expect((await set('mug', '--price', '12,50')).fields).toEqual({ price: [expect.stringContaining('decimal point')] })
     expect((await set('mug', '--stock', '-1')).fields).toEqual({ stock: [expect.stringContaining('number')] })

@@ -36,6 +36,10 @@ type FieldOptions = {
   weight?: string
   cost?: string
   taxClass?: string
+  brand?: string
+  gtin?: string
+  mpn?: string
+  unit?: string
 }
 type SetOptions = FieldOptions & { stockAdd?: string; sku?: string[] }
 type AddOptions = FieldOptions & {
@@ -86,7 +90,11 @@ export function defineEdits(offers: ShopCommand): void {
     .option('--name <name>', 'its name')
     .option('--price <amount>', "its price, in the shop's currency")
     .option('--stock-add <n>', 'add units to the stock; negative to remove')
-    .option('--sku <sku>', 'the variation whose price, stock or weight changes; can be repeated', collect)
+    .option(
+      '--sku <sku>',
+      'the variation that --price, --stock, --weight, --gtin, --mpn and --unit change; can be repeated',
+      collect
+    )
   runs(withFields(setting), ({ app, options, now }: Work<SetOptions>, slug: string) => {
     const edit = editOf(options)
     if (Object.values(edit).every((value) => value === undefined))
@@ -149,11 +157,16 @@ function withFields(command: ShopCommand): ShopCommand {
     .option('--category <name>', 'a category, or a path such as "Light > Lamps"; can be repeated', collect)
     .option('--tag <tag>', 'a tag; can be repeated', collect)
     .option('--weight <grams>', 'weight of a unit with its packaging; none if unknown')
+    .option('--brand <name>', 'its brand; none if it has none')
+    .option('--gtin <code>', 'its GTIN, EAN, UPC or ISBN; none if it has none')
+    .option('--mpn <number>', 'the number that its maker gave it; none if it has none')
+    .option('--unit <amount>', 'how much a unit contains, such as "750 ml", for the price per litre; none to show none')
     .option('--tax-class <class>', `its rate of tax: ${taxClasses.join(', ')}`)
 }
 
 function fieldsOf(options: FieldOptions): ProductFields {
   const { name, description, category, tag, weight, taxClass, cost, saleStart, saleEnd } = options
+  const { brand, gtin, mpn, unit } = options
   return {
     name,
     cost: orNone(cost),
@@ -161,6 +174,10 @@ function fieldsOf(options: FieldOptions): ProductFields {
     categories: category,
     tags: tag,
     weightGrams: numberOrText(orNone(weight)),
+    brand: orNone(brand),
+    gtin: orNone(gtin),
+    mpn: orNone(mpn),
+    unitMeasure: orNone(unit),
     taxClass,
     saleStart: orNone(saleStart),
     saleEnd: orNone(saleEnd)

@@ -91,24 +91,30 @@ function show(app: App, slug: string, now: number): Answer {
   const offer = toProduct(app.db, row, terms, now)
   const { currency } = offer.price
   const money = (major: number): string => formatMoney(toMinor(major, currency), currency)
-  const variations = offer.variations.map(({ variationId, sku, name, stock, ...prices }) => [
+  const areCoded = offer.variations.some(({ gtin, mpn }) => gtin !== null || mpn !== null)
+  const variations = offer.variations.map(({ variationId, sku, name, stock, gtin, mpn, ...prices }) => [
     variationId,
     sku,
     name,
     money(prices.price),
     prices.salePrice === null ? null : money(prices.salePrice),
-    stock
+    stock,
+    ...(areCoded ? [gtin, mpn] : [])
   ])
+  const { brand, gtin, mpn, unitMeasure } = offer
+  const facts = Object.entries({ Brand: brand, GTIN: gtin, MPN: mpn, 'A unit contains': unitMeasure })
+  const known = facts.flatMap(([name, value]) => (value === null ? [] : [`${name}: ${value}.`]))
   const { stock } = toBrief(app.db, row, terms, now)
   const human = [
     `${offer.name} (${offer.productSlug}, id ${offer.productId}): ${states[offer.state]}`,
     `${price(offer)}, ${offer.type}, ${stock === null ? 'stock not counted' : `${stock} in stock`}`,
     offer.url,
     ...(offer.cost === null ? [] : [`Costs the shop ${money(offer.cost)} without tax.`]),
+    ...(known.length === 0 ? [] : [known.join(' ')]),
     `Categories: ${offer.categories.join(', ') || 'none'}. Tags: ${offer.tags.join(', ') || 'none'}.`,
     ...offer.grants.map((grant) => `Grants: ${JSON.stringify(grant)}`)
   ]
-  const head = ['Id', 'SKU', 'Variation', 'Price', 'Sale', 'Stock']
+  const head = ['Id', 'SKU', 'Variation', 'Price', 'Sale', 'Stock', ...(areCoded ? ['GTIN', 'MPN'] : [])]
   if (variations.length === 0) return { json: { offer }, human }
   return { json: { offer }, human: [...human, '', table(head, variations), ...stockGrid(offer)] }
 }

@@ -45,6 +45,8 @@ export function toProduct(db: Db, row: ProductRow, terms: ViewTerms, now: number
     type: row.type,
     stock: row.stock,
     position: row.position,
+    brand: row.brand,
+    ...unitFacts(row),
     cost: row.costMinor === null ? null : toMajor(row.costMinor, terms.currency),
     options: optionsOf(parts.variations),
     variations: parts.variations.map((variation) => toVariation(variation, terms.currency)),
@@ -77,15 +79,22 @@ function stateOf(row: ProductRow, variations: VariationRow[]): ProductState {
   return isAvailable(row, variations) ? 'listed' : 'sold_out'
 }
 
-function toVariation({ id, sku, name, options, stock, isDefault, ...prices }: VariationRow, currency: string) {
+function toVariation(row: VariationRow, currency: string) {
+  const { id, sku, name, options, stock, isDefault, priceMinor, salePriceMinor } = row
   return {
     variationId: id,
     sku,
     name,
     options,
-    price: toMajor(prices.priceMinor, currency),
-    salePrice: prices.salePriceMinor === null ? null : toMajor(prices.salePriceMinor, currency),
+    price: toMajor(priceMinor, currency),
+    salePrice: salePriceMinor === null ? null : toMajor(salePriceMinor, currency),
     stock,
-    isDefault
+    isDefault,
+    ...unitFacts(row)
   }
+}
+
+/** What is true of a unit; null of a variation means that it has the value of its product. */
+function unitFacts({ weightGrams, gtin, mpn, unitMeasure }: ProductRow | VariationRow) {
+  return { weightGrams, gtin, mpn, unitMeasure }
 }

@@ -31,9 +31,17 @@ export type ProductFields = {
   taxClass?: string | undefined
   /** What the shop pays for a unit, without tax. */
   cost?: string | null | undefined
-  weightGrams?: number | string | null | undefined
   saleStart?: string | null | undefined
   saleEnd?: string | null | undefined
+  brand?: string | null | undefined
+} & UnitFacts
+
+/** What is true of a unit: of the product, or of a variation that differs from it. */
+type UnitFacts = {
+  weightGrams?: number | string | null | undefined
+  gtin?: string | null | undefined
+  mpn?: string | null | undefined
+  unitMeasure?: string | null | undefined
 }
 
 export type ProductEdit = ProductFields & SaleEdit
@@ -56,8 +64,8 @@ export type NewProduct = ProductFields & {
 export type Edited = { row: ProductRow; changes: FieldChange[] }
 
 /**
- * Changes fields of a product, or prices, stock and weight of its variations. Everything else stays, above all the stock, because
- * orders take from it at any time.
+ * Changes fields of a product, or the prices, the stock and the facts of a unit of its variations. Everything else stays,
+ * above all the stock, because orders take from it at any time.
  *
  * @throws AppError NOT_FOUND; VALIDATION_FAILED with the field
  */
@@ -66,12 +74,12 @@ export function editProduct(shop: ShopContext, slugOrId: string, edit: ProductEd
   return write(shop.db, (tx) => {
     const row = getProduct(tx, slugOrId)
     const before = exportProduct(tx, row, currency)
-    const { price, salePrice, stock, stockAdd, weightGrams, skus, ...fields } = edit
-    // With SKUs, the weight is that of these variations.
-    const weights = skus === undefined ? [weightGrams, undefined] : [undefined, weightGrams]
-    const sale = withVariationEdit(before, { price, salePrice, stock, stockAdd, weightGrams: weights[1], skus })
-    const changed = definedFields({ ...fields, weightGrams: weights[0] })
-    const entry = { slug: row.slug, name: row.name, price: before.price, ...changed, ...sale }
+    const { price, salePrice, stock, stockAdd, skus, weightGrams, gtin, mpn, unitMeasure, ...fields } = edit
+    const facts = { weightGrams, gtin, mpn, unitMeasure }
+    const sale = { price, salePrice, stock, stockAdd, skus }
+    const changed = definedFields(skus === undefined ? { ...fields, ...facts } : fields)
+    const variations = withVariationEdit(before, skus === undefined ? sale : { ...sale, ...facts })
+    const entry = { slug: row.slug, name: row.name, price: before.price, ...changed, ...variations }
     const touchesStock = stock !== undefined || stockAdd !== undefined
     applyProduct(new ApplyRun(tx, { keepStock: !touchesStock }, now), parseEntry(entry, before, shopPlace(tx)))
     const edited = getProduct(tx, row.slug)
@@ -165,20 +173,23 @@ function parseEntry(entry: object, { variations }: ProductEntry, place: ShopPlac
   }
 }
 
-/** New prices, stock and weight; null removes the sale price or the weight, or stops counting the stock. */
-export type SaleEdit = {
+/** New prices and stock, and facts of the chosen variations; null removes a value, or stops counting the stock. */
+type SaleEdit = UnitFacts & {
   price?: string | undefined
   salePrice?: string | null | undefined
   stock?: number | string | null | undefined
   /** Units to add; negative to remove. */
   stockAdd?: number | undefined
-  /** Of the chosen variations. */
-  weightGrams?: number | string | null | undefined
   /** The variations to change. */
   skus?: readonly string[] | undefined
 }
 
 type Variation = ProductEntry['variations'][number]
+
+/** The options of `offers set` that change a variation. */
+const ofVariations = ['price', 'sale-price', 'stock', 'stock-add', 'weight', 'gtin', 'mpn', 'unit'].map(
+  (name) => `--${name}`
+)
 
 /**
  * The prices and the stock of an import entry after an edit. Without SKUs, the prices of a product's variations change
@@ -186,11 +197,12 @@ type Variation = ProductEntry['variations'][number]
  *
  * @throws AppError VALIDATION_FAILED with the field
  */
-export function withVariationEdit(product: ProductEntry, edit: SaleEdit): object {
-  const { price, salePrice, stock, stockAdd, weightGrams, skus } = edit
+function withVariationEdit(product: ProductEntry, edit: SaleEdit): object {
+  const { price, salePrice, stock, stockAdd, skus, ...rest } = edit
   const prices = definedFields({ price, salePrice })
   const hasPrices = Object.keys(prices).length > 0
-  const weight = definedFields({ weightGrams })
+  const facts = definedFields(rest)
+  const hasFacts = Object.keys(facts).length > 0
   const hasStock = stock !== undefined || stockAdd !== undefined
   if (stock !== undefined && stockAdd !== undefined) throw refused('stock', 'Pass either --stock or --stock-add.')
   if (product.variations.length === 0) {
@@ -200,20 +212,20 @@ export function withVariationEdit(product: ProductEntry, edit: SaleEdit): object
       ...(hasStock ? { stock: stockAfter(product, edit) } : {})
     }
   }
-  if (!hasPrices && !hasStock && weightGrams === undefined) {
+  if (!hasPrices && !hasStock && !hasFacts) {
     if (skus === undefined) return {}
-    throw refused('sku', 'Pass what changes: --price, --sale-price, --stock, --stock-add or --weight.')
+    throw refused('sku', `Pass what changes of a variation: ${ofVariations.join(', ')}.`)
   }
   const priced = hasPrices ? pricedTogether(product, skus) : []
   const stocked = hasStock ? stockedTogether(product, skus) : []
-  const weighed = skus === undefined ? [] : chosen(product.variations, skus)
+  const described = skus === undefined ? [] : chosen(product.variations, skus)
   const variations = product.variations.map((variation) => {
     const { images: _images, ...kept } = variation
     return {
       ...kept,
       ...(priced.includes(variation) ? prices : {}),
       ...(stocked.includes(variation) ? { stock: stockAfter(variation, edit) } : {}),
-      ...(weighed.includes(variation) ? weight : {})
+      ...(described.includes(variation) ? facts : {})
     }
   })
   const main = priced.some((variation) => variation.default) ? variations.find((each) => each.default) : undefined
