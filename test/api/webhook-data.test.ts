@@ -26,6 +26,7 @@ const others: Partial<ShopEvents> = {
   'referral.paid': { ...referral, payoutId: 1 },
   'payout.paid': { payoutId: 1, affiliateId: 1, amountMinor: 100, currency: 'EUR' },
   'payout.failed': { payoutId: 1, affiliateId: 1, amountMinor: 100, currency: 'EUR', reason: 'account closed' },
+  'payout.adopted': { payoutId: 1, affiliateId: 1, amountMinor: 100, currency: 'EUR' },
   'affiliate.rejected': { affiliateId: 1 },
   'affiliate.changed': {
     affiliateId: 1,

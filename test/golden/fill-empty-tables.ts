@@ -40,24 +40,29 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
     proven_at: now
   })
   insert('desk_log', { person_id: 1, action: 'orders.money', subject: 'orders/1/refund', outcome: 'done', at: now })
+  const seller = { name: 'Lanterns & Søns', legal: '' }
+  const payee = { code: 'mira', lines: ['Mira Okafor'] }
+  const payout = { amountMinor: 500, currency: 'EUR', reference: null, paidBy: 'lena', seller, payee }
+  const affiliate = { affiliateId: 1, affiliateCreatedAt: now, affiliateCode: 'mira' }
   insert('payouts', {
     affiliate_id: 1,
     amount_minor: 1234,
     currency: 'EUR',
     reference: 'run 7',
     paid_by: 'lena',
+    seller: JSON.stringify(seller),
+    payee: JSON.stringify(payee),
     created_at: now
   })
   insert('lost_payouts', {
-    id: 9,
-    affiliate_id: 1,
-    affiliate_code: 'mira',
-    amount_minor: 500,
-    currency: 'EUR',
-    paid_by: 'lena',
+    payout_id: 9,
     created_at: now,
-    lines: '[{"referralId":1,"amountMinor":500}]',
-    taken_over_at: now
+    record: JSON.stringify({
+      ...payout,
+      ...affiliate,
+      lines: [{ affiliateId: 1, amountMinor: 500, referral: { id: 1, orderId: 1, createdAt: now } }],
+      failure: { reason: 'account closed', recordedBy: 'lena', createdAt: now }
+    })
   })
   insert('payout_failures', { payout_id: 1, reason: 'account closed', recorded_by: 'lena', created_at: now })
   insert('subscription_invoices', {

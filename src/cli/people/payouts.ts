@@ -6,17 +6,14 @@ import { getAffiliate, getAffiliateById } from '../../shop/affiliates/find.ts'
 import { listAdminPayouts, showPayout } from '../../shop/payouts/find.ts'
 import type { AdminPayout } from '../../shop/payouts/find.ts'
 import { adoptLostPayouts, describeLost, listLostPayouts } from '../../shop/payouts/lost.ts'
-import { readPayees } from '../../shop/payouts/payees.ts'
-import type { Payees } from '../../shop/payouts/payouts.ts'
-import {
-  countOfOtherMode,
-  failPayout,
-  isPayable,
-  payPayouts,
-  planPayouts,
-  payoutsCsv
-} from '../../shop/payouts/payouts.ts'
-import type { PaidPayout, PayoutFilter, PayoutPlan } from '../../shop/payouts/payouts.ts'
+import { readPayees } from '../../shop/payouts/payouts-csv.ts'
+import type { Payees } from '../../shop/payouts/payouts-csv.ts'
+import { failPayout } from '../../shop/payouts/fail.ts'
+import { payPayouts } from '../../shop/payouts/pay.ts'
+import { payoutsCsv } from '../../shop/payouts/payouts-csv.ts'
+import { countOfOtherMode, isPayable, planPayouts } from '../../shop/payouts/plan.ts'
+import type { PaidPayout } from '../../shop/payouts/pay.ts'
+import type { PayoutFilter, PayoutPlan } from '../../shop/payouts/plan.ts'
 import { referralsInReview, waitingReferrals } from '../../shop/payouts/held.ts'
 import type { HeldReason, WaitingReferrals } from '../../shop/payouts/held.ts'
 import { payoutStates } from '../../shop/payouts/shapes.ts'

@@ -103,12 +103,15 @@ async function putBack(work: FileWork<{ yes?: boolean }>, file: string): Promise
 export function lostNotes({ lostPayouts }: Pick<Restored, 'lostPayouts'>): string[] {
   if (lostPayouts === null)
     return [
-      'The replaced database could not be read: compare the payouts to affiliates with your bank before the next one.'
+      'There is no replaced database that could be read: compare the payouts to affiliates since the backup with your bank before the next one.'
     ]
   if (lostPayouts.length === 0) return []
-  const named = lostPayouts.map(({ code, amountMinor, currency }) => `${formatMoney(amountMinor, currency)} to ${code}`)
+  const named = lostPayouts.map(({ code, amountMinor, currency, failed }) => {
+    const payout = `${formatMoney(amountMinor, currency)} to ${code}`
+    return failed ? `${payout} (failed)` : payout
+  })
   return [
-    `Payouts to affiliates that only the replaced database knew: ${named.join(', ')}. "payouts pay" waits until "shopstead payouts adopt" has recorded them.`
+    `Payouts to affiliates that the restored database does not have, or not their failure: ${named.join(', ')}. "payouts pay" waits until "shopstead payouts adopt" has recorded them.`
   ]
 }
 

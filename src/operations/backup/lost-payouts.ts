@@ -1,66 +1,75 @@
 import Database from 'better-sqlite3'
 
-/** A payout that the replaced database knew and the restored one does not. */
-export type Lost = { id: number; code: string; amountMinor: number; currency: string }
+/** A payout that the replaced database knew and the restored one does not, or of which it does not know the failure. */
+export type Lost = { id: number; code: string; amountMinor: number; currency: string; failed: boolean }
 
-/** A row of the table `lost_payouts`; `lines` is its JSON, with the order and the time of each referral. */
-type Known = Lost & {
-  affiliateId: number
-  reference: string | null
-  paidBy: string
-  createdAt: number
-  lines: string
-}
+/** A row of the table `lost_payouts`; `record` is its JSON. */
+type Row = { payoutId: number; createdAt: number; record: string }
 
-const known = `
-  SELECT p.id, a.code, p.affiliate_id AS affiliateId, p.amount_minor AS amountMinor, p.currency, p.reference,
-    p.paid_by AS paidBy, p.created_at AS createdAt,
-    (SELECT json_group_array(json_object('referralId', e.referral_id, 'orderId', r.order_id,
-       'createdAt', r.created_at, 'amountMinor', -e.amount_minor))
-     FROM commission_entries e LEFT JOIN referrals r ON r.id = e.referral_id WHERE e.payout_id = p.id) AS lines
-  FROM payouts p JOIN affiliates a ON a.id = p.affiliate_id
-  WHERE NOT EXISTS (SELECT 1 FROM payout_failures f WHERE f.payout_id = p.id)
-  ORDER BY p.id`
+/** The first entries of a payout: those of its failure come second. */
+const made = `
+  SELECT p.id AS payoutId, p.created_at AS createdAt, json_object(
+    'affiliateId', p.affiliate_id, 'affiliateCreatedAt', a.created_at, 'affiliateCode', a.code,
+    'amountMinor', p.amount_minor, 'currency', p.currency, 'reference', p.reference, 'paidBy', p.paid_by,
+    'seller', json(p.seller), 'payee', json(p.payee),
+    'lines', json((SELECT json_group_array(json_object('affiliateId', e.affiliate_id, 'amountMinor', -e.amount_minor,
+        'referral', json(iif(r.id IS NULL, NULL,
+          json_object('id', r.id, 'orderId', r.order_id, 'createdAt', r.created_at))))
+        ORDER BY e.id)
+      FROM commission_entries e LEFT JOIN referrals r ON r.id = e.referral_id
+      WHERE e.id IN (SELECT min(id) FROM commission_entries WHERE payout_id = p.id GROUP BY affiliate_id, referral_id))),
+    'failure', json((SELECT json_object('reason', f.reason, 'recordedBy', f.recorded_by, 'createdAt', f.created_at)
+      FROM payout_failures f WHERE f.payout_id = p.id))) AS record
+  FROM payouts p JOIN affiliates a ON a.id = p.affiliate_id`
 
-const isKnown = `
-  SELECT 1 FROM payouts
-  WHERE id = @id AND affiliate_id = @affiliateId AND amount_minor = @amountMinor AND created_at = @createdAt`
+/** What an earlier restore had lost, and nobody has taken over, is lost again. */
+const known = `${made} UNION ALL SELECT payout_id, created_at, record FROM lost_payouts`
 
-/** A referral is the same one if its order and its time are: ids repeat after a restore. */
+const isMissing = `
+  SELECT NOT EXISTS (
+    SELECT 1 FROM payouts p LEFT JOIN payout_failures f ON f.payout_id = p.id
+    WHERE p.affiliate_id = @record ->> 'affiliateId' AND p.currency = @record ->> 'currency'
+      AND p.amount_minor = @record ->> 'amountMinor' AND p.created_at = @createdAt
+      AND (@record ->> 'failure' IS NULL OR f.payout_id IS NOT NULL))`
+
 const insert = `
-  INSERT OR REPLACE INTO lost_payouts
-    (id, affiliate_id, affiliate_code, amount_minor, currency, reference, paid_by, created_at, lines)
-  VALUES (@id, @affiliateId, @code, @amountMinor, @currency, @reference, @paidBy, @createdAt, (
-    SELECT json_group_array(json_object('referralId', r.id, 'amountMinor', line.value ->> 'amountMinor'))
-    FROM json_each(@lines) AS line
-    LEFT JOIN referrals r ON r.id = line.value ->> 'referralId' AND r.order_id = line.value ->> 'orderId'
-      AND r.created_at = line.value ->> 'createdAt'))`
+  INSERT INTO lost_payouts (payout_id, created_at, record) VALUES (@payoutId, @createdAt, @record)
+  ON CONFLICT DO UPDATE SET record = excluded.record WHERE excluded.record ->> 'failure' IS NOT NULL`
+
+const waiting = `
+  SELECT payout_id AS id, record ->> 'affiliateCode' AS code, record ->> 'amountMinor' AS amountMinor,
+    record ->> 'currency' AS currency, record ->> 'failure' IS NOT NULL AS failed
+  FROM lost_payouts ORDER BY created_at, payout_id`
 
 /**
- * Stores in the restored database which payouts the replaced one had besides: their money is with the affiliates, but their
- * commissions look due again. `payouts pay` waits until an operator has taken them over.
+ * Stores in the restored database which payouts the replaced one had besides, and which of them had failed: money is with
+ * the affiliates, but their commissions look due again, or the other way round. `payouts pay` waits until an operator has
+ * taken them over.
  *
- * @returns null when the replaced database cannot be read
+ * @param previous the replaced database, if there was one
+ * @returns those that wait; null when they are not known: there is no replaced database, or it cannot be read
  */
-export function storeLostPayouts(previous: Database.Database, restoredFile: string): Lost[] | null {
-  const made = read(previous)
-  if (made === null || made.length === 0) return made
+export function storeLostPayouts(previous: Database.Database | undefined, restoredFile: string): Lost[] | null {
+  const made = previous === undefined ? null : read(previous)
   const restored = new Database(restoredFile)
   try {
-    const check = restored.prepare<Known>(isKnown)
-    const lost = made.filter((payout) => check.get(payout) === undefined)
-    const add = restored.prepare<Known>(insert)
-    for (const payout of lost) add.run(payout)
-    return lost.map(({ id, code, amountMinor, currency }) => ({ id, code, amountMinor, currency }))
+    // A shop without affiliates has paid none.
+    if (made === null) return restored.prepare('SELECT 1 FROM affiliates').get() === undefined ? [] : null
+    const missing = restored.prepare<Row, number>(isMissing).pluck()
+    const add = restored.prepare<Row>(insert)
+    const lost = made.filter((row) => missing.get(row) === 1)
+    restored.transaction(() => lost.forEach((row) => add.run(row)))()
+    const rows = restored.prepare<[], Omit<Lost, 'failed'> & { failed: number }>(waiting).all()
+    return rows.map((row) => ({ ...row, failed: row.failed === 1 }))
   } finally {
     restored.close()
   }
 }
 
 /** A replaced database is often a damaged one. */
-function read(previous: Database.Database): Known[] | null {
+function read(previous: Database.Database): Row[] | null {
   try {
-    return previous.prepare<[], Known>(known).all()
+    return previous.prepare<[], Row>(known).all()
   } catch (error) {
     if (error instanceof Database.SqliteError) return null
     throw error

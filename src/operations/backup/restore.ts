@@ -37,7 +37,7 @@ export type Restored = {
   kept: string | null
   /** Whether data/secret.key was restored; false when the backup's shop had its secret in the environment. */
   secretRestored: boolean
-  /** Payouts to affiliates that only the replaced database knew; null when it could not be read. */
+  /** Payouts to affiliates that only the replaced database knew, or knew to have failed; null when they are not known. */
   lostPayouts: Lost[] | null
 }
 
@@ -60,7 +60,7 @@ export async function restoreBackup({ file, dataDir, now, testCopy, onStep }: Re
   try {
     stage(file, draft, manifest.digest)
     return withExclusiveUse(dataDir, (previous) => {
-      const lostPayouts = previous === undefined ? [] : storeLostPayouts(previous, draft)
+      const lostPayouts = storeLostPayouts(previous, draft)
       if (lostPayouts !== null && lostPayouts.length > 0) syncToDisk(draft)
       const suffix = `.before-restore-${new Date(now).toISOString().replaceAll(':', '-')}`
       if (manifest.secret !== null) putSecret(dataDir, manifest.secret, suffix)

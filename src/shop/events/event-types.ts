@@ -112,6 +112,7 @@ export const eventTypes = {
     { ...payout, reason: z.string().meta({ example: 'account closed' }) },
     null
   ),
+  'payout.adopted': event('a payout that a restore had lost was recorded again', payout, null),
   'affiliate.applied': event('a user applied to become an affiliate', { affiliateId: id }, null),
   'affiliate.approved': event('an affiliate application was approved', { affiliateId: id }, null),
   'affiliate.rejected': event('an affiliate application was rejected', { affiliateId: id }, null),

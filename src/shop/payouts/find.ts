@@ -12,7 +12,7 @@ import { commissionEntries, payoutFailures, payouts, referrals } from '../referr
 import type { CommissionEntryRow, PayoutRow } from '../referrals/store.ts'
 import type { OwnPayout, PayoutLineView, PayoutState, PayoutView } from './shapes.ts'
 
-type FailureRow = typeof payoutFailures.$inferSelect
+export type FailureRow = typeof payoutFailures.$inferSelect
 
 /** Finds a payout by its id. @throws AppError NOT_FOUND */
 export function getPayout(db: Db, id: number): PayoutRow {
@@ -144,4 +144,9 @@ export function listOwnPayouts(
   const last = page.at(-1)
   const nextCursor = rows.length > limit && last !== undefined ? sealCursor(keys.cursor, affiliateId, last.id) : null
   return { payouts: page, nextCursor }
+}
+
+/** A payout as the data of its events. */
+export function toPayoutEvent({ id, affiliateId, amountMinor, currency }: PayoutRow) {
+  return { payoutId: id, affiliateId, amountMinor, currency }
 }

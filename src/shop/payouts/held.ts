@@ -7,6 +7,8 @@ import { orders } from '../orders/schema.ts'
 import { isPaidStatus, orderStatuses } from '../orders/states.ts'
 import { paymentWarnings } from '../payments/schema.ts'
 import { referrals } from '../referrals/schema.ts'
+import { isAccepted } from '../referrals/states.ts'
+import type { ReferralStatus } from '../referrals/states.ts'
 import type { ReferralRow } from '../referrals/store.ts'
 import { setting } from '../settings/settings.ts'
 
@@ -26,12 +28,22 @@ export type HeldReason =
 const dayMs = 86_400_000
 const paidStatuses = orderStatuses.filter(isPaidStatus)
 
-type Commission = { affiliateId: number; payeeId: number; orderId: number | null; acceptedAt: number | null }
+type Commission = {
+  affiliateId: number
+  payeeId: number
+  orderId: number | null
+  status: ReferralStatus | null
+  acceptedAt: number | null
+}
 
-/** Why an accepted commission, or a bonus, is not due now; null for one that is. */
+/**
+ * Why an amount is not due now; null for one that is. The order counts only for what it earned: what is owed for a rejected
+ * referral was set off by one payout, and never arrived by another.
+ */
 export function whyHeld(db: Db, commission: Commission, now: number): HeldReason | null {
-  const { orderId, acceptedAt } = commission
-  return whyNotPayable(db, commission) ?? (orderId === null ? null : whyOrderHolds(db, { orderId, acceptedAt }, now))
+  const { orderId, status, acceptedAt } = commission
+  const isEarned = orderId !== null && status !== null && isAccepted(status)
+  return whyNotPayable(db, commission) ?? (isEarned ? whyOrderHolds(db, { orderId, acceptedAt }, now) : null)
 }
 
 function whyNotPayable(db: Db, { affiliateId, payeeId }: Commission): HeldReason | null {

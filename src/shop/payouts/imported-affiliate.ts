@@ -11,6 +11,7 @@ import { shopDay } from '../settings/shop-days.ts'
 import { isAccepted } from '../referrals/states.ts'
 import type { ReferralRow } from '../referrals/store.ts'
 import { attributeTo } from './attribute.ts'
+import { partiesOf } from './statement.ts'
 
 /** An affiliate of another shop. `rateBps` is null for the shop's rate. */
 export type ImportedAffiliate = Pick<AffiliateRow, 'userId' | 'status' | 'rateBps' | 'createdAt'> & {
@@ -63,7 +64,7 @@ export function insertImportedPayout(tx: Tx, { paid, ...columns }: ImportedPayou
   const amountMinor = paid.reduce((sum, referral) => sum + referral.amountMinor, 0)
   const { id } = tx.orm
     .insert(payouts)
-    .values({ ...columns, amountMinor, paidBy: 'old shop' })
+    .values({ ...columns, amountMinor, paidBy: 'old shop', ...partiesOf(tx, columns.affiliateId) })
     .returning({ id: payouts.id })
     .get()
   for (const referral of paid) recordPaidOut(tx, referral, { id, owedMinor: referral.amountMinor }, columns.createdAt)

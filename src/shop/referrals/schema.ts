@@ -1,4 +1,4 @@
-import { getTableName, sql } from 'drizzle-orm'
+import { getTableColumns, getTableName, sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
@@ -7,6 +7,11 @@ import { kept, notPersonal } from '../../platform/db/personal.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 import { referralStatuses, reviewReasons } from './states.ts'
+
+/** Who paid, as the statement of a payout names the shop. */
+const payoutSeller = z.object({ name: z.string(), legal: z.string() })
+/** Who was paid, as the statement names them: the code, and name and address as on an envelope. */
+const payoutPayee = z.object({ code: z.string(), lines: z.array(z.string()) })
 
 /** A payment to one affiliate for several referrals. Append-only: what comes after it is a row of `payout_failures`. */
 export const payouts = sqliteTable(
@@ -21,6 +26,9 @@ export const payouts = sqliteTable(
     reference: kept(text('reference'), 'Accounting: a payout was made.'),
     /** Who paid: the operator's name on the server. */
     paidBy: notPersonal(text('paid_by').notNull()),
+    seller: notPersonal(json('seller', payoutSeller).notNull()),
+    /** Null once the time has passed for which the law keeps it, of an erased affiliate. */
+    payee: kept(json('payee', payoutPayee), 'Accounting law; the clean-up removes it when its time is over.'),
     createdAt: instant('created_at').notNull()
   },
   (t) => [index('payouts_by_affiliate').on(t.affiliateId, t.id), check('payouts_amount', sql`${t.amountMinor} > 0`)]
@@ -37,26 +45,44 @@ export const payoutFailures = sqliteTable('payout_failures', {
   createdAt: instant('created_at').notNull()
 })
 
-/**
- * Payouts that the database had before a restore, and that the restored one does not know. No payout is made until an
- * operator has taken them over: their commissions look due, and would be paid twice.
- */
-export const lostPayouts = sqliteTable('lost_payouts', {
-  /** The id that the payout had. */
-  id: integer('id').primaryKey(),
-  affiliateId: integer('affiliate_id').notNull(),
-  affiliateCode: kept(text('affiliate_code').notNull(), 'Accounting: who was paid.'),
-  amountMinor: minor('amount_minor').notNull(),
-  currency: notPersonal(text('currency').notNull()),
-  reference: kept(text('reference'), 'Accounting: a payout was made.'),
-  paidBy: notPersonal(text('paid_by').notNull()),
-  createdAt: instant('created_at').notNull(),
-  /** What it paid for each referral; null for one that the restored database does not have. */
-  lines: notPersonal(
-    json('lines', z.array(z.object({ referralId: z.int().nullable(), amountMinor: z.int() }))).notNull()
+const lostRecord = z.object({
+  affiliateId: z.int(),
+  /** With the id, it finds the affiliate again: ids repeat after a restore, and codes change. */
+  affiliateCreatedAt: z.int(),
+  affiliateCode: z.string(),
+  amountMinor: z.int(),
+  currency: z.string(),
+  reference: z.string().nullable(),
+  paidBy: z.string(),
+  seller: payoutSeller,
+  payee: payoutPayee.nullable(),
+  lines: z.array(
+    z.object({
+      affiliateId: z.int(),
+      amountMinor: z.int(),
+      /** Null for bonuses. The order and the time tell whether the restored database has the same referral. */
+      referral: z.object({ id: z.int(), orderId: z.int(), createdAt: z.int() }).nullable()
+    })
   ),
-  takenOverAt: instant('taken_over_at')
+  failure: z.object({ reason: z.string(), recordedBy: z.string(), createdAt: z.int() }).nullable()
 })
+
+/**
+ * Payouts that the database had before a restore, and that the restored one does not know, or of which it does not know
+ * that they failed. No payout is made until an operator has taken them over: their commissions look due, and would be
+ * paid twice, or look paid. A row is deleted then.
+ */
+export const lostPayouts = sqliteTable(
+  'lost_payouts',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    /** The id that the payout had. */
+    payoutId: integer('payout_id').notNull(),
+    createdAt: instant('created_at').notNull(),
+    record: kept(json('record', lostRecord).notNull(), 'Accounting: who was paid.')
+  },
+  (t) => [uniqueIndex('lost_payouts_payout').on(t.payoutId, t.createdAt)]
+)
 
 export const referrals = sqliteTable(
   'referrals',
@@ -160,12 +186,16 @@ const addToTotals = `INSERT INTO referral_totals (affiliate_id, day, currency, s
           VALUES (NEW.affiliate_id, NEW.day, NEW.currency, NEW.status, 1, NEW.amount_minor)
           ON CONFLICT DO UPDATE SET orders = orders + 1, amount_minor = amount_minor + excluded.amount_minor`
 
-/** Refuses every change of the rows of a table. */
-function appendOnly(on: SQLiteTable, what: string): Trigger[] {
+/** Refuses every change of the rows of a table, except that it removes what the column `removable` has. */
+function appendOnly(on: SQLiteTable, what: string, removable?: string): Trigger[] {
   const name = getTableName(on)
   const run = `SELECT RAISE(ABORT, '${what} are append-only')`
+  const columns = Object.values(getTableColumns(on)).flatMap((column) => (column.name === removable ? [] : column.name))
+  const row = (version: 'OLD' | 'NEW'): string => `(${columns.map((column) => `${version}.${column}`).join(', ')})`
+  const when =
+    removable === undefined ? {} : { when: `NEW.${removable} IS NOT NULL OR ${row('NEW')} IS NOT ${row('OLD')}` }
   return [
-    { name: `${name}_unchanged`, event: 'BEFORE UPDATE', on, run },
+    { name: `${name}_unchanged`, event: 'BEFORE UPDATE', on, run, ...when },
     { name: `${name}_kept`, event: 'BEFORE DELETE', on, run }
   ]
 }
@@ -190,6 +220,6 @@ export const triggers: readonly Trigger[] = [
           ON CONFLICT DO UPDATE SET amount_minor = amount_minor + excluded.amount_minor`
   },
   ...appendOnly(commissionEntries, 'the entries of the commission ledger'),
-  ...appendOnly(payouts, 'payouts'),
+  ...appendOnly(payouts, 'payouts', 'payee'),
   ...appendOnly(payoutFailures, 'failures of payouts')
 ]

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { listAdminPayouts, showPayout } from '../../../src/shop/payouts/find.ts'
-import { countOfOtherMode, failPayout, planPayouts } from '../../../src/shop/payouts/payouts.ts'
+import { failPayout } from '../../../src/shop/payouts/fail.ts'
+import { countOfOtherMode, planPayouts } from '../../../src/shop/payouts/plan.ts'
 import { createAttempt, updateAttempt } from '../../../src/shop/payments/attempts.ts'
 import { getOrder } from '../../../src/shop/orders/find.ts'
 import { balanceOf } from '../../../src/shop/referrals/ledger.ts'
@@ -9,7 +10,7 @@ import { reduceCommission, rejectReferral } from '../../../src/shop/referrals/re
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
 import { ledgerOf, makeAffiliate, referralOf } from '../affiliates/support.ts'
-import { earn, pay, payAfterHold } from './support.ts'
+import { earn, pay, payAfterHold, setOrder } from './support.ts'
 
 const fail = (shop: TestShop, id: number) =>
   failPayout(shop.db, id, { reason: 'account closed', by: 'lena' }, shop.clock.now())
@@ -101,6 +102,20 @@ describe('a payout whose money came back', () => {
     expect(planPayouts(shop.db, shop.clock.now())).toMatchObject([{ earnedMinor: 3_000, setOffMinor: -1_000 }])
   })
 
+  it('owes at once what a later payout set off for a refunded order', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    payAfterHold(shop)
+    setOrder(shop, 1, 'refunded')
+    write(shop.db, (tx) => rejectReferral(tx, 1, 'order_refunded', shop.clock.now()))
+    earn(shop, id, 2, 30_000)
+    expect(payAfterHold(shop)).toMatchObject([{ payout: { id: 2, amountMinor: 2_000 } }])
+    fail(shop, 1)
+    expect(pay(shop)).toMatchObject([{ payout: { id: 3, amountMinor: 1_000 } }])
+    expect(balanceOf(shop.db, id)).toMatchObject({ unpaidMinor: 0, paidMinor: 3_000 })
+  })
+
   it('cannot be changed or deleted in the database', async () => {
     using shop = openTestShop()
     earn(shop, (await makeAffiliate(shop)).id, 1)
@@ -108,6 +123,8 @@ describe('a payout whose money came back', () => {
     fail(shop, 1)
     const writes = [
       'UPDATE payouts SET affiliate_id = 2',
+      "UPDATE payouts SET payee = '{}'",
+      'UPDATE payouts SET payee = NULL, amount_minor = 1',
       'DELETE FROM payouts',
       "UPDATE payout_failures SET reason = ''",
       'DELETE FROM payout_failures'

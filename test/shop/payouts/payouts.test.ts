@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { acceptAsOperator, rejectAsOperator } from '../../../src/shop/payouts/decide-referral.ts'
-import { payoutsCsv, planPayouts } from '../../../src/shop/payouts/payouts.ts'
+import { payoutsCsv } from '../../../src/shop/payouts/payouts-csv.ts'
+import { planPayouts } from '../../../src/shop/payouts/plan.ts'
 import { balanceOf, entriesOf } from '../../../src/shop/referrals/ledger.ts'
 import { referralsCsv } from '../../../src/shop/referrals/admin.ts'
 import {

@@ -975,18 +975,13 @@ CREATE TABLE `commission_totals` (
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `lost_payouts` (
-	`id` integer PRIMARY KEY NOT NULL,
-	`affiliate_id` integer NOT NULL,
-	`affiliate_code` text NOT NULL,
-	`amount_minor` integer NOT NULL,
-	`currency` text NOT NULL,
-	`reference` text,
-	`paid_by` text NOT NULL,
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`payout_id` integer NOT NULL,
 	`created_at` integer NOT NULL,
-	`lines` text NOT NULL,
-	`taken_over_at` integer
+	`record` text NOT NULL
 ) STRICT;
 --> statement-breakpoint
+CREATE UNIQUE INDEX `lost_payouts_payout` ON `lost_payouts` (`payout_id`,`created_at`);--> statement-breakpoint
 CREATE TABLE `payout_failures` (
 	`payout_id` integer PRIMARY KEY NOT NULL,
 	`reason` text NOT NULL,
@@ -1002,6 +997,8 @@ CREATE TABLE `payouts` (
 	`currency` text NOT NULL,
 	`reference` text,
 	`paid_by` text NOT NULL,
+	`seller` text NOT NULL,
+	`payee` text,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`affiliate_id`) REFERENCES `affiliates`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "payouts_amount" CHECK("payouts"."amount_minor" > 0)
@@ -1207,7 +1204,7 @@ CREATE TRIGGER `commission_entries_unchanged` BEFORE UPDATE ON `commission_entri
 --> statement-breakpoint
 CREATE TRIGGER `commission_entries_kept` BEFORE DELETE ON `commission_entries` BEGIN SELECT RAISE(ABORT, 'the entries of the commission ledger are append-only'); END;
 --> statement-breakpoint
-CREATE TRIGGER `payouts_unchanged` BEFORE UPDATE ON `payouts` BEGIN SELECT RAISE(ABORT, 'payouts are append-only'); END;
+CREATE TRIGGER `payouts_unchanged` BEFORE UPDATE ON `payouts` WHEN NEW.payee IS NOT NULL OR (NEW.id, NEW.affiliate_id, NEW.amount_minor, NEW.currency, NEW.reference, NEW.paid_by, NEW.seller, NEW.created_at) IS NOT (OLD.id, OLD.affiliate_id, OLD.amount_minor, OLD.currency, OLD.reference, OLD.paid_by, OLD.seller, OLD.created_at) BEGIN SELECT RAISE(ABORT, 'payouts are append-only'); END;
 --> statement-breakpoint
 CREATE TRIGGER `payouts_kept` BEFORE DELETE ON `payouts` BEGIN SELECT RAISE(ABORT, 'payouts are append-only'); END;
 --> statement-breakpoint
