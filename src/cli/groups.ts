@@ -54,6 +54,7 @@ export const groups: readonly Group[] = [
     load: async () => ({ define: (await import('./shop/settings.ts')).defineModules })
   },
   { name: 'settings', use: 'service', about: 'settings of the running shop', load: () => import('./shop/settings.ts') },
+  { name: 'law', use: 'selling', about: 'terms, privacy, imprint, withdrawal', load: () => import('./shop/law.ts') },
   {
     name: 'holiday',
     use: 'selling',

@@ -18,6 +18,7 @@ import { acceptedEncoding, compressedPage } from '../platform/http/compression.t
 import { loadAssets } from './assets.ts'
 import type { Encoding } from '../platform/http/compression.ts'
 import type { Assets } from './assets.ts'
+import { lawTextPages } from './law-pages.ts'
 import { invoicePages } from './invoice-page.ts'
 import { missingAddressPages } from './missing-address.ts'
 import { donePages, subscriptionPages } from './order-page.ts'
@@ -43,6 +44,7 @@ export const pageRoutes: readonly PageRoute[] = [
   ...provePages,
   ...invoicePages,
   ...shippingPages,
+  ...lawTextPages,
   ...checkoutPages
 ]
 

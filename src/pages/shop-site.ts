@@ -6,6 +6,7 @@ import { isReady } from '../shop/payments/gateway.ts'
 import { currentHoliday } from '../shop/settings/holiday.ts'
 import { languageOf, wordsOf } from '../shop/settings/language.ts'
 import { followsEuLaw } from '../shop/settings/law.ts'
+import { lawLinks } from '../shop/settings/law-pages.ts'
 import { isModuleOn, setting } from '../shop/settings/settings.ts'
 import { shopTimeZone } from '../shop/settings/shop-days.ts'
 import { listTaxRates } from '../shop/tax/rates.ts'
@@ -36,12 +37,7 @@ export function siteOf(app: App): Site {
   const language = languageOf(app)
   const { lang, textLanguage, t } = wordsOf(app)
   const isEuLaw = followsEuLaw(db)
-  const links = [
-    { label: t('shippingCosts'), url: isEuLaw ? shippingPath : '' },
-    { label: t('terms'), url: setting(db, 'storefront.termsUrl') },
-    { label: t('privacy'), url: setting(db, 'storefront.privacyUrl') },
-    { label: t('imprint'), url: setting(db, 'storefront.imprintUrl') }
-  ]
+  const law = lawLinks(app)
   const currency = setting(db, 'shop.currency')
   return {
     name: setting(db, 'shop.name'),
@@ -49,7 +45,8 @@ export function siteOf(app: App): Site {
     logoUrl: setting(db, 'storefront.logoUrl'),
     accentColor: setting(db, 'storefront.accentColor'),
     contact: setting(db, 'storefront.contact'),
-    links: links.filter(({ url }) => url !== ''),
+    links: [...(isEuLaw ? [{ label: t('shippingCosts'), url: shippingPath }] : []), ...law],
+    readFirst: law.filter(({ page }) => page !== 'imprint'),
     language,
     timeZone: shopTimeZone(db),
     lang,

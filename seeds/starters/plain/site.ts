@@ -18,7 +18,10 @@ export const site: Site = {
   logoUrl: '',
   accentColor: '',
   contact: '',
+  // At the foot of each page. The shop's own texts of "shopstead law init" are at `${shopPublicUrl}/law/imprint` and so on.
   links: [],
+  // What a buyer should read before the order, such as { label: 'Terms', url: `${shopPublicUrl}/law/terms` }.
+  readFirst: [],
   language,
   ...textsIn(language),
   // The shop's time zone, as in its setting shop.timeZone.

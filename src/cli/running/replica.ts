@@ -74,7 +74,7 @@ function humanLines({ createdAt, kept, invoicePrefix, lostPayouts }: Done, start
     ...(kept === null ? [] : [`The previous database: ${kept}`]),
     ...lostNotes({ lostPayouts }),
     'Do this next:',
-    '1. Copy downloads/, media/, mail-templates/ and texts/ to the data folder: a replica does not contain them. "shopstead offers images retry" fetches missing pictures.',
+    '1. Copy downloads/, media/, law/, mail-templates/ and texts/ to the data folder: a replica does not contain them. "shopstead offers images retry" fetches missing pictures.',
     '2. Make sure that the lost machine does not start again.',
     `3. New invoices begin with ${invoicePrefix}, because the lost machine may have used the next numbers of the old series. To choose another prefix, set invoice.prefix to one that was never used.`,
     `4. ${start}`,

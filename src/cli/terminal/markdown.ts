@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import { Help } from 'commander'
+import { inlineMarks, listMark, markdownBlocks, tableCells } from '../../platform/markdown.ts'
 import { table, tableLines } from './table.ts'
 
 type Look = { columns: number; colours: boolean }
@@ -12,7 +13,7 @@ type Style = (format: 'code' | 'bold' | 'heading', text: string) => string
  */
 export function renderMarkdown(text: string, { columns, colours }: Look): string {
   const style = colours ? coloured : plain
-  return blocksOf(text)
+  return markdownBlocks(text)
     .map(({ kind, lines }) => {
       if (kind === 'code') return lines.map((line) => (colours ? style('code', line) : line)).join('\n')
       if (kind === 'table') return columnsOf(lines, columns)
@@ -29,44 +30,9 @@ const coloured: Style = (format, text) => {
 }
 const plain: Style = (format, text) => (format === 'code' ? `\`${text}\`` : text)
 
-type Block = { kind: 'code' | 'table' | 'heading' | 'prose'; lines: string[] }
-
-function blocksOf(text: string): Block[] {
-  const blocks: Block[] = []
-  let open: Block | undefined
-  /** The indent of the fence of an open code block. */
-  let fence: string | undefined
-  const start = (kind: Block['kind'], lines: string[]): void => {
-    open = { kind, lines }
-    blocks.push(open)
-  }
-  for (const line of text.split('\n')) {
-    const [, indent = '', mark] = /^( *)(```)?/.exec(line) ?? []
-    if (fence !== undefined) {
-      if (mark === undefined) open?.lines.push(line.startsWith(fence) ? line.slice(fence.length) : line)
-      else fence = open = undefined
-    } else if (mark !== undefined) {
-      fence = indent
-      start('code', [])
-    } else if (line.trim() === '') open = undefined
-    else {
-      const kind = kindOf(line)
-      if (open?.kind === kind && kind !== 'heading' && !listItem.test(line)) open.lines.push(line)
-      else start(kind, [line])
-    }
-  }
-  return blocks
-}
-
-const listItem = /^ *(?:-|\d+\.) +/
-
-function kindOf(line: string): Block['kind'] {
-  return line.startsWith('#') ? 'heading' : line.startsWith('|') ? 'table' : 'prose'
-}
-
 /** A paragraph, or a list item whose further lines are indented as its text is. */
 function wrapped(lines: readonly string[], columns: number, style: Style): string {
-  const [marker = ''] = /^ *(?:(?:-|\d+\.) +)?/.exec(lines[0] ?? '') ?? []
+  const marker = listMark(lines[0] ?? '') || (/^ */.exec(lines[0] ?? '')?.[0] ?? '')
   const text = lines.map((line, index) => (index === 0 ? line.slice(marker.length) : line.trim())).join(' ')
   const indent = ' '.repeat(marker.length)
   return new Help()
@@ -89,16 +55,12 @@ function columnsOf(lines: readonly string[], columns: number): string {
 }
 
 function cellsOf(line: string): string[] {
-  return line
-    .replaceAll(/^\||\|$/g, '')
-    .split(/(?<!\\)\|/)
-    .map((cell) => inline(cell.trim().replaceAll('\\|', '|'), plain))
+  return tableCells(line).map((cell) => inline(cell, plain))
 }
 
 /** Text in its style. A link to another page names the command that prints it. */
 function inline(text: string, style: Style): string {
-  const marks = /`([^`]+)`|\*\*([^*]+)\*\*|!?\[([^[\]]+)\]\(([^)\s]+)\)/g
-  return text.replaceAll(marks, (_mark, code?: string, bold?: string, label?: string, target?: string) => {
+  return text.replaceAll(inlineMarks, (_mark, code?: string, bold?: string, label?: string, target?: string) => {
     if (code !== undefined) return style('code', code)
     if (bold !== undefined) return style('bold', bold)
     return `${label}${whereTo(target ?? '')}`

@@ -134,9 +134,11 @@ export function backupFiles(folder: string): string[] {
 
 /**
  * The folders of a data folder that backups do not contain, because their files rarely change: `downloads`, the files that
- * buyers download, `mail-templates`, the operator's texts of emails, `texts`, those of
+ * buyers download, `law`, the operator's law texts, `mail-templates`, those of emails, `texts`, those of
  * pages, and `media`, the pictures of products. Empty and missing folders are left out.
  */
 export function notIncluded(dataDir: string): string[] {
-  return ['downloads', 'mail-templates', 'media', 'texts'].filter((name) => listFolder(join(dataDir, name)).length > 0)
+  return ['downloads', 'law', 'mail-templates', 'media', 'texts'].filter(
+    (name) => listFolder(join(dataDir, name)).length > 0
+  )
 }

@@ -6,6 +6,8 @@ import { hasInvoices } from '../../shop/invoices/find.ts'
 import { readOwnTexts, textFolder } from '../../shop/settings/own-texts.ts'
 import { listOverrides, overrideFolder } from '../../shop/mailer/render.ts'
 import { currentHoliday } from '../../shop/settings/holiday.ts'
+import { followsEuLaw } from '../../shop/settings/law.ts'
+import { lawFolder, lawLinks, lawPages, listLawFiles } from '../../shop/settings/law-pages.ts'
 import { listModules, setting } from '../../shop/settings/settings.ts'
 import { methodsOfCountry, zoneCountries } from '../../shop/shipping/zones.ts'
 import { listTaxRates } from '../../shop/tax/rates.ts'
@@ -39,6 +41,7 @@ export const settingChecks: readonly Check[] = [
     }
   },
   { name: 'shipping', run: checkShipping },
+  { name: 'law texts', run: checkLawTexts },
   {
     name: 'invoices',
     run({ db }) {
@@ -85,6 +88,33 @@ function checkShipping({ db }: App): Finding {
   return warning(
     `No shipping method for ${missing.length > 10 ? `${missing.length} countries, such as ` : ''}${countries}: buyers there cannot order goods.`,
     `Run "shopstead shipping set Abroad --countries ${countries} --method parcel --name Parcel --amount 9.90" with your own costs, or leave them out of checkout.shipTo.`
+  )
+}
+
+/** Texts that buyers cannot read, and those that EU law asks of a shop and that it does not have. */
+function checkLawTexts(app: App): Finding {
+  const { db, config } = app
+  const files = listLawFiles(config.dataDir)
+  const unread = files.flatMap(({ name, blanks, problem }) => {
+    if (problem !== null) return [`${name} ${problem}`]
+    return blanks.length === 0 ? [] : [`${name} has blanks: ${blanks.join('; ')}`]
+  })
+  if (unread.length > 0)
+    return warning(
+      `Buyers do not see these texts: ${unread.join('. ')}.`,
+      `Correct them in ${lawFolder(config.dataDir)}. "shopstead law list" shows the result.`
+    )
+  const links = lawLinks(app)
+  const missing = followsEuLaw(db) ? lawPages.filter((page) => !links.some((link) => link.page === page)) : []
+  if (missing.length === 0)
+    return ok(
+      links.length === 0
+        ? 'The shop has no texts of its own.'
+        : `Buyers can read: ${links.map(({ page }) => page).join(', ')}.`
+    )
+  return warning(
+    `The shop sells under EU law and has no page for: ${missing.join(', ')}.`,
+    'Run "shopstead law init" and fill in the texts, or set storefront.termsUrl and the settings beside it to pages of your site.'
   )
 }
 

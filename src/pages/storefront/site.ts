@@ -12,7 +12,10 @@ export type Site = {
   /** `#rrggbb`; empty for the default colour. */
   accentColor: string
   contact: string
+  /** At the foot of each page. */
   links: { label: string; url: string }[]
+  /** What a buyer should read before the order: terms, right of withdrawal and privacy policy. */
+  readFirst: { label: string; url: string }[]
   /** A BCP 47 tag such as `de`, for numbers and days. */
   language: string
   /** The language of the storefront's own texts: `language`, or English if it has none in that language. */

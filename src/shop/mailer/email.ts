@@ -1,3 +1,5 @@
+import type { LawText } from '../settings/law-pages.ts'
+
 /** The content of an email, before it is rendered as HTML and plain text. Nothing in it is escaped yet. */
 export type Email = {
   subject: string
@@ -13,6 +15,8 @@ export type Email = {
   blocks?: EmailBlock[]
   /** Paragraphs after everything else. */
   closing: string[]
+  /** Texts of the shop's own, in full, so that the recipient keeps them. */
+  lawTexts?: LawText[]
   /**
    * Anyone can cause this email without paying and without a session of its recipient, so it counts for the recipient's
    * limit (`recipient_email`). Past the limit, an email with `limited` is not sent; the others have limits of their own.

@@ -16,6 +16,8 @@ import type { Holiday } from '../settings/holiday.ts'
 import { setting } from '../settings/settings.ts'
 import type { Email, EmailBlock, EmailFact, EmailLink, EmailPicture, EmailTable } from './email.ts'
 import { wordsOf } from '../settings/language.ts'
+import { findLawText } from '../settings/law-pages.ts'
+import type { LawText } from '../settings/law-pages.ts'
 import { postalLines } from '../../platform/postal/address.ts'
 import { lineImage } from '../catalog/public/image.ts'
 import type { Image } from '../catalog/public/shapes.ts'
@@ -72,9 +74,18 @@ export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'],
       ...(renews ? renewalLine(shop, order) : []),
       ...(renews ? [t('mail.receipt.endAnyTime')] : [])
     ],
+    ...(order.renewalOf === null ? { lawTexts: contractTexts(shop) } : {}),
     ...(order.totalMinor === 0 ? { budget: 'limited' } : {}),
     links: {}
   }
+}
+
+/**
+ * The terms and the information about the right of withdrawal. A buyer gets them on a durable medium with the confirmation
+ * of the contract (directive 2011/83/EU, article 8(7)).
+ */
+function contractTexts(shop: ShopContext): LawText[] {
+  return (['terms', 'withdrawal'] as const).flatMap((page) => findLawText(shop, page) ?? [])
 }
 
 /**

@@ -5,7 +5,9 @@ import type { Templates } from '../../platform/templates.ts'
 import type { ShopContext } from '../context.ts'
 import { shopDay } from '../settings/shop-days.ts'
 import { findOrder } from '../orders/find.ts'
+import { markdownHtml, markdownText } from '../../platform/markdown.ts'
 import { wordsOf } from '../settings/language.ts'
+import { lawLinks } from '../settings/law-pages.ts'
 import { setting } from '../settings/settings.ts'
 import type { Email } from './email.ts'
 import { codeOf, isKeyOf, isObject } from '../../platform/typed.ts'
@@ -66,7 +68,8 @@ function valueOf(
   { email, values }: Rendered
 ): (name: string) => string {
   const whole = viewOf(shop, email)
-  const empty = { ...whole, opening: [], facts: [], table: null, action: null, also: null, blocks: [], closing: [] }
+  const none = { opening: [], facts: [], blocks: [], closing: [], lawTexts: [] }
+  const empty = { ...whole, ...none, table: null, action: null, also: null }
   const pieces: Record<string, object> = {
     content: whole,
     opening: { ...empty, opening: whole.opening },
@@ -75,7 +78,8 @@ function valueOf(
     button: { ...empty, action: whole.action },
     also: { ...empty, also: whole.also },
     details: { ...empty, blocks: whole.blocks },
-    closing: { ...empty, closing: whole.closing }
+    closing: { ...empty, closing: whole.closing },
+    lawTexts: { ...empty, lawTexts: whole.lawTexts }
   }
   const texts: Record<string, string> = {
     subject: email.subject,
@@ -112,8 +116,16 @@ function viewOf(shop: ShopContext, email: Email) {
   const { db } = shop
   const { t, lang } = wordsOf(shop)
   const { facts = [], table = null, action = null, also = null, blocks = [] } = email
+  const base = shop.publicUrl()
+  const lawTexts = (email.lawTexts ?? []).map(({ title, language, markdown }) => ({
+    title,
+    language,
+    html: markdownHtml(markdown, base),
+    text: markdownText(markdown, base)
+  }))
+  const shown = { facts, table, action, also, blocks, lawTexts }
   const shopName = setting(db, 'shop.name')
-  return { ...email, t, lang, facts, table, action, also, blocks, shopName, legal: setting(db, 'shop.legal') }
+  return { ...email, t, lang, ...shown, shopName, legal: setting(db, 'shop.legal'), footLinks: lawLinks(shop, base) }
 }
 
 /** The parts of an email that an operator can replace by a file. */
@@ -126,9 +138,8 @@ export const emailParts = ['subject', 'text', 'html'] as const satisfies EmailPa
 const longestBytes = 200_000
 
 /** The placeholders of every email, and those of emails about an order. */
-const ofEvery = `subject shopName legal content opening facts table button also details closing link linkLabel`.split(
-  ' '
-)
+const ofEvery =
+  `subject shopName legal content opening facts table button also details closing lawTexts link linkLabel`.split(' ')
 const ofOrder = ['orderNumber', 'orderDate', 'orderTotal']
 const showLink: ReadonlySet<string> = new Set(['content', 'button', 'link'])
 /** The other values can have several lines. */

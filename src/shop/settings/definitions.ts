@@ -117,6 +117,12 @@ export const definitions = {
     'Whether pages follow the EU law of selling to consumers: on, off, or auto (on if shop.country is in the EU)',
     z.enum(['auto', 'on', 'off'], 'auto, on or off')
   ),
+  'law.withdrawalDays': integer(
+    14,
+    14,
+    365,
+    'For how many days consumers can withdraw from a contract; EU law requires 14'
+  ),
   'tax.pricesIncludeTax': flag(true, 'Whether the prices of products and shipping include the tax'),
   'payments.manualInstructions': text(
     'Please transfer the total to our bank account, with the order number as the reference. We ship your order when the payment arrives.',
@@ -278,9 +284,18 @@ export const definitions = {
     z.string(rules.colour).regex(/^(?:|#[0-9a-f]{6})$/i, rules.colour)
   ),
   'storefront.contact': text('', 'How buyers reach the shop, at the end of each page of the storefront', upTo(500)),
-  'storefront.termsUrl': webAddress('The http or https address of the terms; empty for none'),
-  'storefront.privacyUrl': webAddress('The http or https address of the privacy policy; empty for none'),
-  'storefront.imprintUrl': webAddress('The http or https address of the imprint; empty for none'),
+  'storefront.termsUrl': webAddress(
+    'The http or https address of the terms; empty for the page of "shopstead law init", if there is one'
+  ),
+  'storefront.withdrawalUrl': webAddress(
+    'The http or https address of the information about the right of withdrawal; empty for the page of "shopstead law init", if there is one'
+  ),
+  'storefront.privacyUrl': webAddress(
+    'The http or https address of the privacy policy; empty for the page of "shopstead law init", if there is one'
+  ),
+  'storefront.imprintUrl': webAddress(
+    'The http or https address of the imprint; empty for the page of "shopstead law init", if there is one'
+  ),
   'storefront.language': text(
     'en',
     'The language tag of pages, emails and documents, such as de, unless the buyer chose another one (shop.languages)',

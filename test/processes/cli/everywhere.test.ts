@@ -27,6 +27,7 @@ const commands: Record<string, [args: string[], answer: object, code?: number]> 
   modules: [['modules', 'list'], { modules: expect.any(Array) }],
   settings: [['settings', 'get', 'shop.currency'], { key: 'shop.currency', value: 'EUR' }],
   holiday: [['holiday', 'show'], { holiday: null }],
+  law: [['law', 'list'], { files: [] }],
   orders: [['orders', 'show', '1'], { order: { id: 1 } }],
   affiliates: [['affiliates', 'show', 'mira'], { affiliate: { code: 'mira' } }],
   referrals: [['referrals', 'list', '--limit', '1'], { referrals: [{}] }],
