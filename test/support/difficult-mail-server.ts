@@ -19,6 +19,8 @@ export type DifficultMailServer = {
   readonly taken: readonly { to: string; id: string }[]
   /** The recipients whose messages wait in a stalled connection; emptied when the sender ends it. */
   readonly waiting: ReadonlySet<string>
+  /** How many connections are open. */
+  readonly connections: number
 }
 
 /** A mail server that treats each message as the test says. `tries` counts the tries for the recipient from 1. It ends with the test. */
@@ -37,6 +39,7 @@ export async function startDifficultMailServer(
     sockets.add(socket)
     socket.on('error', () => undefined)
     socket.on('close', () => {
+      sockets.delete(socket)
       clearInterval(line)
       if (treatment === 'stalls') waiting.delete(to)
     })
@@ -81,5 +84,12 @@ export async function startDifficultMailServer(
     await new Promise((resolve) => server.close(resolve))
   })
   const { port } = server.address() as AddressInfo
-  return { url: `smtp://127.0.0.1:${port}`, taken, waiting }
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    taken,
+    waiting,
+    get connections() {
+      return sockets.size
+    }
+  }
 }

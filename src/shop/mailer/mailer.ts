@@ -25,8 +25,6 @@ const firstAloneMs = 2_000
 const graceMs = 5_000
 
 export type Mailer = {
-  /** Looks for queued emails now instead of at the next poll. */
-  kick(): void
   /** Stops when the emails that are being sent have arrived, or after 5 s. The next start sends what was cut off. */
   stop(): Promise<void>
 }
@@ -50,7 +48,6 @@ export function startMailer(shop: ShopContext, transport: MailTransport = config
   const timer = setInterval(poll, pollMs)
   setImmediate(poll)
   return {
-    kick: poll,
     async stop() {
       stopped = true
       clearInterval(timer)
