@@ -45,7 +45,7 @@ export async function serveShop(
   }
   const command = [
     process.execPath,
-    '--max-semi-space-size=16',
+    '--max-semi-space-size=4',
     packed.program,
     'serve',
     '--port',
