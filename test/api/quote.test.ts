@@ -30,6 +30,9 @@ const seed = {
   coupons: [
     { code: 'TEN', percent: 10 },
     { code: 'OLD', percent: 10, endsAt: '2020-01-01' },
+    { code: 'FIVE', percent: 5 },
+    { code: 'EURO', amount: '1.00' },
+    { code: 'ALONE', amount: '2.00', exclusive: true },
     { code: 'SPENT', percent: 10, maxUses: 1 },
     { code: 'MUCH', percent: 10, minTotal: '100.00' },
     { code: 'LIGHT', percent: 10, categories: ['Light'] },
@@ -280,6 +283,35 @@ describe('the problems of a quote', () => {
     expect(problems[2]?.minimum).toBe(100)
     const { error } = await checkOut(guest, { items: [print], couponCodes })
     expect(error.details['problems']).toEqual(problems)
+  })
+
+  it.each([
+    [['TEN', 'FIVE'], ['couponCodes.1']],
+    [['EURO', 'FIVE', 'TEN'], ['couponCodes.2']],
+    [
+      ['ALONE', 'EURO', 'TEN'],
+      ['couponCodes.1', 'couponCodes.2']
+    ],
+    [['EURO', 'ALONE', 'TEN'], ['couponCodes.1']],
+    [['ALONE'], []]
+  ])('of the codes %j refuse %j, because the others count already, as checkout does', async (couponCodes, refused) => {
+    const guest = newVisitor()
+    const { coupons, problems } = await quote({ items: [print], couponCodes }, guest)
+    expect(codesOf(problems)).toEqual(refused.map((path) => `${path} coupon_not_combined`))
+    expect(coupons.filter(({ accepted }) => !accepted)).toHaveLength(refused.length)
+    const bought = await checkOut(guest, { items: [print], couponCodes })
+    if (refused.length === 0) expect(bought.status).toBe(200)
+    else expect([bought.status, bought.error.details['problems']]).toEqual([422, problems])
+  })
+
+  it('count several percentages when the shop allows it, but no other code beside an exclusive one', async () => {
+    setFor({ 'checkout.combinePercentCoupons': 'true' })
+    const guest = newVisitor()
+    const { discount, problems } = await quote({ items: [print], couponCodes: ['TEN', 'FIVE'] }, guest)
+    expect([discount, problems]).toEqual([1.45, []])
+    expect((await checkOut(guest, { items: [print], couponCodes: ['TEN', 'FIVE'] })).status).toBe(200)
+    const mixed = await quote({ items: [print], couponCodes: ['ALONE', 'TEN'] }, newVisitor())
+    expect(codesOf(mixed.problems)).toEqual(['couponCodes.1 coupon_not_combined'])
   })
 
   it('say that a coupon is used up', async () => {

@@ -85,6 +85,7 @@ test('coupons are made once, listed and disabled', async () => {
     code: 'Spring',
     percent: 12.5,
     maxUses: 5,
+    exclusive: true,
     endsAt: '2027-01-02T00:00:00.000Z',
     used: 0,
     enabled: true
@@ -98,6 +99,7 @@ test('coupons are made once, listed and disabled', async () => {
     '12.5',
     '--max-uses',
     '5',
+    '--exclusive',
     '--ends-at',
     '2027-01-01'
   ]

@@ -6,7 +6,7 @@ import { couponsOf, getOrderByPublicToken, itemsOf } from '../../src/shop/orders
 import { takeCoupon } from '../../src/shop/checkout/order-form.ts'
 import type { OrderRow } from '../../src/shop/orders/find.ts'
 import { orders } from '../../src/shop/orders/schema.ts'
-import { setSetting } from '../../src/shop/settings/settings.ts'
+import { setSetting, unsetSetting } from '../../src/shop/settings/settings.ts'
 import { atOnce, tally } from '../support/accounts.ts'
 import { quay } from '../support/addresses.ts'
 import { withTheLink } from '../support/visitors.ts'
@@ -26,6 +26,7 @@ beforeAll(async () => {
         { code: 'TEN', percent: 10 },
         { code: 'FIVER', amount: '5.00' },
         { code: 'ALL', percent: 100 },
+        { code: 'ALONE', amount: '1.00', exclusive: true },
         { code: 'ONCE', percent: 50, maxUses: 1 },
         { code: 'OLD', percent: 10, endsAt: '2020-01-01' },
         { code: 'BIG', percent: 10, minTotal: '500.00' }
@@ -100,6 +101,22 @@ describe('a coupon on the hosted page', () => {
       expect(html).toContain(words)
     }
     expect(order()).toMatchObject({ discountMinor: 0, totalMinor: 5000 })
+  })
+
+  it('is refused beside another percentage and beside an exclusive coupon, and the order stays as it is', async () => {
+    const percent = await place('', { couponCode: 'TEN' })
+    for (const [code, words] of [
+      ['ALL', 'with another code that takes off a percentage'],
+      ['ALONE', 'with another one of your codes']
+    ] as const)
+      expect((await visitor().submit(percent.url, { coupon: code })).html).toContain(words)
+    expect(percent.order()).toMatchObject({ discountMinor: 500, totalMinor: 4500 })
+    const alone = await place('', { couponCode: 'ALONE' })
+    expect((await visitor().submit(alone.url, { coupon: 'FIVER' })).html).toContain('with another one of your codes')
+    expect(couponsOf(shop.app.db, alone.order().id).map(({ code }) => code)).toEqual(['ALONE'])
+    setSetting(shop.app.db, 'checkout.combinePercentCoupons', 'true', Date.now())
+    onTestFinished(() => unsetSetting(shop.app.db, 'checkout.combinePercentCoupons'))
+    expect((await visitor().submit(percent.url, { coupon: 'ALL' })).html).toContain('Thank you for your order')
   })
 
   it('gives its last use to one order', async () => {

@@ -27,6 +27,7 @@ type CreateOptions = {
   minTotal?: string
   maxUses?: string
   maxUsesPerCustomer?: string
+  exclusive?: boolean
   startsAt?: string
   endsAt?: string
   product: string[]
@@ -48,6 +49,7 @@ export function define(program: ShopCommand): void {
     .option('--min-total <n>', 'minimum total of the order')
     .option('--max-uses <n>', 'maximum number of orders that use it')
     .option('--max-uses-per-customer <n>', 'maximum number of orders of one customer')
+    .option('--exclusive', 'an order with it can have no other coupon')
     .option('--starts-at <time>', 'start of its validity: its first day, or an ISO 8601 time')
     .option('--ends-at <time>', 'end of its validity: its last day, or an ISO 8601 time')
     .option('--product <slug>', 'valid only for this product; can be repeated', collect, [])
@@ -82,6 +84,7 @@ function parseCoupon(options: CreateOptions, place: ShopPlace): CouponInput {
     percent: numberOrText(options.percent),
     maxUses: numberOrText(options.maxUses),
     maxUsesPerCustomer: numberOrText(options.maxUsesPerCustomer),
+    exclusive: options.exclusive,
     products: options.product,
     categories: options.category
   })
@@ -113,7 +116,7 @@ function answer(app: App, row: CouponRow): Answer {
   return {
     json: { coupon },
     human: [
-      `${coupon.code}: ${discountOf(coupon, currency)} off ${scope === '' ? 'everything' : scope}`,
+      `${coupon.code}: ${discountOf(coupon, currency)} off ${scope === '' ? 'everything' : scope}${coupon.exclusive ? ', with no other coupon' : ''}`,
       `${stateOf(row, app.clock.now())}, used ${coupon.used} times, created ${timeText(row.createdAt)}`,
       ...(row.endsAt === null ? [] : [`valid until ${untilText(app.db, row.endsAt)}`])
     ]

@@ -124,7 +124,8 @@ const comparedColumns = [
   'endsAt',
   'minTotalMinor',
   'maxUses',
-  'maxUsesPerCustomer'
+  'maxUsesPerCustomer',
+  'exclusive'
 ] as const satisfies readonly (keyof Columns)[]
 
 const fileNames: Record<string, string> = { percentBps: 'percent', amountMinor: 'amount', minTotalMinor: 'minTotal' }

@@ -27,7 +27,9 @@ export const couponRefusals = {
   used_up: 'This code has reached its usage limit.',
   customer_limit: 'You have already used this code the maximum number of times.',
   min_total: 'Your order is below the minimum amount for this code.',
-  no_product: 'This code does not apply to anything in your order.'
+  no_product: 'This code does not apply to anything in your order.',
+  exclusive: 'This code cannot be combined with another one of your codes.',
+  second_percent: 'This code cannot be combined with another code that takes off a percentage.'
 } as const
 
 export type CouponRefusal = keyof typeof couponRefusals
@@ -48,6 +50,24 @@ export function findCouponRefusal(
   if (coupon.minTotalMinor !== null && sum(lines.map((line) => line.totalMinor)) < coupon.minTotalMinor)
     return 'min_total'
   return lines.some((line) => isInScope(line, scope)) ? undefined : 'no_product'
+}
+
+/** What decides whether coupons can be in one order. */
+export type Combinable = Pick<CouponRow, 'percentBps' | 'exclusive'>
+
+/**
+ * Why a coupon is not accepted beside the others of an order, or undefined when it is.
+ *
+ * @param combinesPercent whether an order can have several coupons that take off a percentage
+ */
+export function findCombinationRefusal(
+  coupon: Combinable,
+  others: readonly Combinable[],
+  combinesPercent: boolean
+): CouponRefusal | undefined {
+  if (others.length > 0 && (coupon.exclusive || others.some(({ exclusive }) => exclusive))) return 'exclusive'
+  if (combinesPercent || coupon.percentBps === null) return undefined
+  return others.some(({ percentBps }) => percentBps !== null) ? 'second_percent' : undefined
 }
 
 /** Why the coupon is not accepted for any order at `now`; undefined when it is active. */

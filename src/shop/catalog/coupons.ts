@@ -141,6 +141,7 @@ export function toCoupon(db: Db, row: CouponRow, currency: string) {
     minTotal: major(row.minTotalMinor),
     maxUses: row.maxUses,
     maxUsesPerCustomer: row.maxUsesPerCustomer,
+    exclusive: row.exclusive,
     used: row.used,
     enabled: row.enabled,
     ...scopeNames(db, row.id),

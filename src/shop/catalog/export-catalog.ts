@@ -60,6 +60,7 @@ function toCouponEntry(db: Db, row: CouponRow, currency: string) {
     minTotal: amount(row.minTotalMinor),
     maxUses: row.maxUses,
     maxUsesPerCustomer: row.maxUsesPerCustomer,
+    exclusive: row.exclusive,
     ...scopeNames(db, row.id)
   }
 }

@@ -170,6 +170,8 @@ export const coupons = sqliteTable(
     minTotalMinor: minor('min_total_minor'),
     maxUses: integer('max_uses'),
     maxUsesPerCustomer: integer('max_uses_per_customer'),
+    /** Whether an order with it has no other coupon. */
+    exclusive: bool('exclusive').notNull().default(false),
     /** The number of orders with the coupon, unpaid or paid. */
     used: integer('used').notNull().default(0),
     enabled: bool('enabled').notNull().default(true),
@@ -181,6 +183,7 @@ export const coupons = sqliteTable(
     check('coupons_percent', sql`${t.percentBps} BETWEEN 1 AND 10000`),
     check('coupons_amount', sql`${t.amountMinor} > 0`),
     check('coupons_used', sql`${t.used} >= 0 AND (${t.maxUses} IS NULL OR ${t.used} <= ${t.maxUses})`),
+    check('coupons_exclusive', sql`${t.exclusive} IN (0, 1)`),
     check('coupons_enabled', sql`${t.enabled} IN (0, 1)`)
   ]
 )

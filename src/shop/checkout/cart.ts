@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/database.ts'
 import { toMajor } from '../../platform/money.ts'
 import { compareKey, emailKey } from '../../platform/text.ts'
-import { discountLines, findCouponRefusal, inactiveReason } from '../catalog/coupon-rules.ts'
+import { discountLines, findCombinationRefusal, findCouponRefusal, inactiveReason } from '../catalog/coupon-rules.ts'
 import type { CouponRefusal, CouponScope, DiscountableLine } from '../catalog/coupon-rules.ts'
 import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import type { CouponRow } from '../catalog/rows.ts'
@@ -84,7 +84,7 @@ export function evaluateCart(db: Db, input: CartInput, buyer: CartBuyer, now: nu
     categoryIds: hasCodes ? categoryIdsOfProduct(db, line.productId) : [],
     totalMinor: price.unitPriceMinor * line.quantity
   }))
-  const checked = input.codes.map((sent) => checkCode(db, sent, discountable, { currency: input.currency, now }))
+  const checked = checkCodes(db, input, discountable, now)
   const applied = checked.flatMap(({ path, coupon, scope, refusal }) =>
     coupon === null || refusal !== null ? [] : [{ path, coupon, scope }]
   )
@@ -130,18 +130,26 @@ export function sentCodes(body: Codes): SentCode[] {
   return [...once.values()]
 }
 
-function checkCode(
+/** Of codes that can't be combined, the first one counts. */
+function checkCodes(
   db: Db,
-  { path, code }: SentCode,
+  { codes, currency }: Pick<CartInput, 'codes' | 'currency'>,
   lines: readonly DiscountableLine[],
-  { currency, now }: { currency: string; now: number }
-): CartCode & { scope: CouponScope } {
-  const coupon = findCoupon(db, code) ?? null
-  const scope = coupon === null ? { productIds: [], categoryIds: [] } : couponScope(db, coupon.id)
-  const reason = refusalReason(coupon, scope, lines, now)
-  const minimumMinor = coupon?.minTotalMinor ?? null
-  const minimum = minimumMinor === null ? undefined : toMajor(minimumMinor, currency)
-  return { path, code, coupon, scope, refusal: reason === undefined ? null : couponRefusal(path, reason, minimum) }
+  now: number
+): (CartCode & { scope: CouponScope })[] {
+  const combinesPercent = setting(db, 'checkout.combinePercentCoupons')
+  const accepted: CouponRow[] = []
+  return codes.map(({ path, code }) => {
+    const coupon = findCoupon(db, code) ?? null
+    const scope = coupon === null ? { productIds: [], categoryIds: [] } : couponScope(db, coupon.id)
+    const reason =
+      refusalReason(coupon, scope, lines, now) ??
+      (coupon === null ? undefined : findCombinationRefusal(coupon, accepted, combinesPercent))
+    if (coupon !== null && reason === undefined) accepted.push(coupon)
+    const minimumMinor = coupon?.minTotalMinor ?? null
+    const minimum = minimumMinor === null ? undefined : toMajor(minimumMinor, currency)
+    return { path, code, coupon, scope, refusal: reason === undefined ? null : couponRefusal(path, reason, minimum) }
+  })
 }
 
 /** A cart in which nothing can be bought says nothing about a code, except whether it is active. */

@@ -62,7 +62,9 @@ const codes = {
   used_up: 'coupon_used',
   customer_limit: 'coupon_used',
   min_total: 'coupon_minimum',
-  no_product: 'coupon_not_for_cart'
+  no_product: 'coupon_not_for_cart',
+  exclusive: 'coupon_not_combined',
+  second_percent: 'coupon_not_combined'
 } as const satisfies Record<CouponRefusal, ProblemCode>
 
 /**

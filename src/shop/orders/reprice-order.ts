@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { discountLines, couponRefusals, findCouponRefusal } from '../catalog/coupon-rules.ts'
+import { discountLines, couponRefusals, findCombinationRefusal, findCouponRefusal } from '../catalog/coupon-rules.ts'
 import type { DiscountableLine } from '../catalog/coupon-rules.ts'
 import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import type { CouponRow } from '../catalog/rows.ts'
@@ -26,6 +26,7 @@ import type { Totals } from './totals.ts'
 import { AppError } from '../../errors.ts'
 import { customerKeyOf, takeCouponUse } from './coupon-uses.ts'
 import { couponsRefused } from './problems.ts'
+import { setting } from '../settings/settings.ts'
 
 /** The lines of an order before discounts, in their order. */
 export function discountableLines(db: Db, orderId: number): DiscountableLine[] {
@@ -136,9 +137,13 @@ function storeSums(tx: Tx, orderId: number, totals: Totals, now: number): OrderR
   return order
 }
 
-function couponById(db: Db, id: number): Pick<CouponRow, 'percentBps' | 'amountMinor'> {
+function couponById(db: Db, id: number): Pick<CouponRow, 'percentBps' | 'amountMinor' | 'exclusive'> {
   const row = db.orm.select().from(coupons).where(eq(coupons.id, id)).get()
-  return { percentBps: row?.percentBps ?? null, amountMinor: row?.amountMinor ?? null }
+  return {
+    percentBps: row?.percentBps ?? null,
+    amountMinor: row?.amountMinor ?? null,
+    exclusive: row?.exclusive === true
+  }
 }
 
 /**
@@ -150,11 +155,15 @@ function couponById(db: Db, id: number): Pick<CouponRow, 'percentBps' | 'amountM
 export function couponFor(db: Db, order: OrderRow, code: string, now: number): CouponRow | null {
   if (order.status !== 'pending') throw new AppError('CONFLICT', 'This order can no longer be changed.')
   const coupon = findCoupon(db, code)
-  if (coupon !== undefined && couponsOf(db, order.id).some(({ couponId }) => couponId === coupon.id)) return null
+  const carried = couponsOf(db, order.id)
+  if (coupon !== undefined && carried.some(({ couponId }) => couponId === coupon.id)) return null
   const lines = discountableLines(db, order.id)
   const scope = coupon === undefined ? { productIds: [], categoryIds: [] } : couponScope(db, coupon.id)
   const refusal = findCouponRefusal(coupon, scope, { lines, now })
   if (coupon === undefined || refusal !== undefined) throw refused(couponRefusals[refusal ?? 'unknown'])
+  const others = carried.map(({ couponId }) => couponById(db, couponId))
+  const clash = findCombinationRefusal(coupon, others, setting(db, 'checkout.combinePercentCoupons'))
+  if (clash !== undefined) throw refused(couponRefusals[clash])
   return coupon
 }
 

@@ -131,6 +131,7 @@ export const problemCodes = [
   'coupon_used',
   'coupon_minimum',
   'coupon_not_for_cart',
+  'coupon_not_combined',
   'address_needed',
   'address_invalid',
   'no_shipping_there',

@@ -91,6 +91,7 @@ export const definitions = {
     z.enum(['refuse', 'ask'], 'refuse or ask')
   ),
   'checkout.accountCreation': flag(true, 'Whether guests can create an account during checkout'),
+  'checkout.combinePercentCoupons': flag(false, 'Whether an order can have several coupons that take off a percentage'),
   'checkout.holdMinutes': integer(30, 30, 1440, 'For how many minutes an unpaid order holds stock and coupon uses'),
   'checkout.heldOrders': integer(3, 1, 1000, 'Unpaid orders of one buyer; a new one cancels the oldest'),
   'checkout.heldOrdersPerAddress': integer(20, 1, 100_000, 'Unpaid orders from one client address'),

@@ -98,6 +98,7 @@ export type Expected = {
     uses: number
     limit: number
     perUser: number
+    individual: boolean
     expiresGmt: string | null
     minimum: string
   }[]

@@ -311,6 +311,7 @@ describe.each(['a1', 'a2'])('the WooCommerce shop %s', { timeout: 300_000 }, (na
         used: coupon.uses,
         maxUses: coupon.limit || null,
         maxUsesPerCustomer: coupon.perUser || null,
+        exclusive: coupon.individual,
         endsAt: coupon.expiresGmt === null ? null : Date.parse(`${coupon.expiresGmt.replace(' ', 'T')}Z`),
         minTotalMinor: toMinor(coupon.minimum, 'EUR') || null,
         ...(coupon.type.endsWith('percent')

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { chargeStepMinor } from '../../../src/platform/money.ts'
-import { discountLines, findCouponRefusal } from '../../../src/shop/catalog/coupon-rules.ts'
+import { discountLines, findCombinationRefusal, findCouponRefusal } from '../../../src/shop/catalog/coupon-rules.ts'
 import type { CouponScope, Discount } from '../../../src/shop/catalog/coupon-rules.ts'
 import type { CouponRow } from '../../../src/shop/catalog/rows.ts'
 
@@ -102,6 +102,7 @@ const coupon: CouponRow = {
   minTotalMinor: null,
   maxUses: null,
   maxUsesPerCustomer: null,
+  exclusive: false,
   used: 0,
   enabled: true,
   createdAt: 0
@@ -126,4 +127,19 @@ test.each<Case>([
   const row = changes === undefined ? undefined : { ...coupon, ...changes }
   const order = { lines: [line(1, 300), line(2, 200, [4])], now: 1000 }
   expect(findCouponRefusal(row, scope, order)).toBe(reason)
+})
+
+const tenPercent = { percentBps: 1000, exclusive: false }
+const amount = { percentBps: null, exclusive: false }
+
+test.each([
+  [undefined, { ...amount, exclusive: true }, [], false],
+  ['exclusive', { ...amount, exclusive: true }, [amount], true],
+  ['exclusive', amount, [amount, { ...tenPercent, exclusive: true }], true],
+  [undefined, amount, [amount, tenPercent], false],
+  [undefined, tenPercent, [amount, amount], false],
+  ['second_percent', tenPercent, [amount, tenPercent], false],
+  [undefined, tenPercent, [amount, tenPercent], true]
+])('the refusal is %s for the coupon %j beside %j when percentages combine: %s', (reason, one, others, combines) => {
+  expect(findCombinationRefusal(one, others, combines)).toBe(reason)
 })

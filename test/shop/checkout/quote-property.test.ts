@@ -48,7 +48,8 @@ const catalog = {
   coupons: [
     { code: 'PART', percent: 33.33 },
     { code: 'FIXED', amount: '7.77', categories: ['Kitchen'] },
-    { code: 'FREE', percent: 100 }
+    { code: 'FREE', percent: 100 },
+    { code: 'ALONE', amount: '1.00', exclusive: true }
   ]
 }
 
@@ -82,7 +83,7 @@ const changes = fc.record({
       maxUsesPerCustomer: fc.option(fc.integer({ min: 1, max: 3 }), { freq: 2 }),
       isOver: fc.nat(5).map((chance) => chance === 0)
     }),
-    { minLength: 3, maxLength: 3 }
+    { minLength: 4, maxLength: 4 }
   )
 })
 
@@ -91,7 +92,7 @@ const body = fc.record(
   {
     items: fc.array(item, { minLength: 1, maxLength: 3 }),
     couponCodes: fc.oneof(
-      { weight: 8, arbitrary: fc.subarray(['part', 'FIXED', 'FREE'], { maxLength: 2 }) },
+      { weight: 8, arbitrary: fc.subarray(['part', 'FIXED', 'FREE', 'alone'], { maxLength: 2 }) },
       { weight: 1, arbitrary: fc.constant(['NOPE']) }
     ),
     strategy: fc.constantFrom('redirect_to_store', 'token_handoff'),
@@ -214,6 +215,7 @@ test('a quote and the order of the same cart agree, and payable is true if and o
     'choose_variation',
     'coupon_expired',
     'coupon_minimum',
+    'coupon_not_combined',
     'coupon_not_for_cart',
     'coupon_unknown',
     'coupon_used',

@@ -87,6 +87,7 @@ function toCoupon({ row, meta }: Coupon, code: string, currency: string): Omit<M
     // WooCommerce may have counted more uses than it allows.
     maxUses: limit === null ? null : Math.max(limit, used),
     maxUsesPerCustomer: wholeNumber(meta.get('usage_limit_per_user')),
+    exclusive: meta.get('individual_use') === 'yes',
     used,
     enabled: text(row, 'post_status') === 'publish',
     createdAt: utc(text(row, 'post_date_gmt')) ?? 0

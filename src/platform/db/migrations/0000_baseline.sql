@@ -300,6 +300,7 @@ CREATE TABLE `coupons` (
 	`min_total_minor` integer,
 	`max_uses` integer,
 	`max_uses_per_customer` integer,
+	`exclusive` integer DEFAULT false NOT NULL,
 	`used` integer DEFAULT 0 NOT NULL,
 	`enabled` integer DEFAULT true NOT NULL,
 	`created_at` integer NOT NULL,
@@ -307,6 +308,7 @@ CREATE TABLE `coupons` (
 	CONSTRAINT "coupons_percent" CHECK("coupons"."percent_bps" BETWEEN 1 AND 10000),
 	CONSTRAINT "coupons_amount" CHECK("coupons"."amount_minor" > 0),
 	CONSTRAINT "coupons_used" CHECK("coupons"."used" >= 0 AND ("coupons"."max_uses" IS NULL OR "coupons"."used" <= "coupons"."max_uses")),
+	CONSTRAINT "coupons_exclusive" CHECK("coupons"."exclusive" IN (0, 1)),
 	CONSTRAINT "coupons_enabled" CHECK("coupons"."enabled" IN (0, 1))
 ) STRICT;
 --> statement-breakpoint

@@ -59,7 +59,7 @@ export const productColumns = [
 export type ProductColumns = Pick<ProductRow, (typeof productColumns)[number]>
 
 /** What a product has several of. Categories are names, slugs or paths such as `Clothing > Shirts`. */
-type ProductLists = {
+export type ProductLists = {
   categories: string[]
   tags: string[]
   images: ImageInput[]
@@ -352,6 +352,10 @@ function coupon({ currency, timeZone }: ShopPlace) {
       minTotal: amount(currency).nullish(),
       maxUses: count(1).nullish().transform(orNull),
       maxUsesPerCustomer: count(1).nullish().transform(orNull),
+      exclusive: z
+        .boolean()
+        .nullish()
+        .transform((value) => value ?? false),
       products: z.array(slug()).nullish(),
       categories: categoryList().nullish()
     })

@@ -194,7 +194,15 @@ describe('a catalog file in JSON', () => {
         ],
         coupons: [
           { code: 'TEN', percent: 12.5, endsAt: '2027-01-01', products: ['lamp'], categories: ['Light'] },
-          { code: 'FIVE', amount: '5', minTotal: 20, maxUses: 1, maxUsesPerCustomer: 1, startsAt: null }
+          {
+            code: 'FIVE',
+            amount: '5',
+            minTotal: 20,
+            maxUses: 1,
+            maxUsesPerCustomer: 1,
+            exclusive: true,
+            startsAt: null
+          }
         ],
         plans: [{ slug: 'friend', name: 'Friend', module: 'B' }],
         campaigns: [{ slug: 'roof', name: 'Roof' }],
@@ -204,7 +212,14 @@ describe('a catalog file in JSON', () => {
         ]
       })
     )
-    const none = { startsAt: null, endsAt: null, minTotalMinor: null, maxUses: null, maxUsesPerCustomer: null }
+    const none = {
+      startsAt: null,
+      endsAt: null,
+      minTotalMinor: null,
+      maxUses: null,
+      maxUsesPerCustomer: null,
+      exclusive: false
+    }
     expect(file).toEqual({
       categories: [
         { slug: 'light', name: 'Light', description: 'Lamps.' },
@@ -229,6 +244,7 @@ describe('a catalog file in JSON', () => {
           minTotalMinor: 2000,
           maxUses: 1,
           maxUsesPerCustomer: 1,
+          exclusive: true,
           products: [],
           categories: []
         }
