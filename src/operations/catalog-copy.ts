@@ -3,7 +3,7 @@ import { openDatabase } from '../platform/db/database.ts'
 import type { Db } from '../platform/db/database.ts'
 import { campaigns, plans } from '../shop/benefits/schema.ts'
 import * as catalog from '../shop/catalog/schema.ts'
-import { revisions } from '../shop/settings/schema.ts'
+import { revisions, settings } from '../shop/settings/schema.ts'
 import { shippingCountries, shippingMethods, shippingZones } from '../shop/shipping/schema.ts'
 import { taxRates } from '../shop/tax/schema.ts'
 
@@ -25,12 +25,13 @@ const copied = [
   shippingCountries,
   shippingMethods,
   taxRates,
+  settings,
   revisions
 ].map(getTableName)
 
 /**
  * Opens a copy of the catalog in a private temporary database, for trying changes without a lock on the shop. It has all
- * tables of the shop, but only the catalog's rows: no orders and no persons. SQLite deletes its file, also after a crash.
+ * tables of the shop, but only the catalog's rows and the settings: no orders and no persons. SQLite deletes its file, also after a crash.
  * The caller closes it.
  */
 export function copyCatalog({ sqlite }: Db): Db {

@@ -55,8 +55,9 @@ export async function importCatalog(
   const keepStock = options.withStock !== true
   const apply = (part: CatalogFile, updatesLater: boolean) => (tx: Tx) =>
     applyCatalog(shop, tx, part, { keepStock, updatesLater }, now)
-  const rehearsed = rehearse(shop.db, (copy) => write(copy, apply(file, false)))
-  if (options.dryRun === true) return rehearsed
+  const rehearsal = (): AppliedCatalog => rehearse(shop.db, (copy) => write(copy, apply(file, false)))
+  if (options.dryRun === true) return rehearsal()
+  rehearsal()
   const applied: AppliedCatalog[] = []
   let done = 0
   using stop = options.interruption?.()

@@ -76,7 +76,14 @@ test('a table is imported from standard input by the columns that are named, and
   expect(again.stdout).toContain('Pass --with-stock')
   expect(await run('offers', 'show', 'teller')).toMatchObject({ json: { offer: { stock: 4, price: { amount: 3.5 } } } })
   const set = await shopstead(dataDir, [...args, '--with-stock'], { input: input.replace(';4;', ';9;') })
-  expect(set.stdout).toContain('updated product teller: stock')
+  expect(set.stdout).toMatch(/^updated product teller\n {2}stock: .* → .*$/m)
+  const dearer = input.replace('3,50', '4,25')
+  expect((await shopstead(dataDir, [...args, '--dry-run'], { input: dearer })).stdout).toContain(
+    'updated product teller\n  price: €3.50 → €4.25\n'
+  )
+  expect((await shopstead(dataDir, [...args, '--json'], { input: dearer })).json).toMatchObject({
+    changes: [{ key: 'teller', outcome: 'updated', fields: [{ field: 'price', from: 3.5, to: 4.25 }] }]
+  })
   expect(await run('offers', 'import', '-', '--map', 'Preis')).toMatchObject({ code: 2 })
 })
 

@@ -7,7 +7,10 @@ import type { ColumnMap, ReadOptions } from '../../shop/catalog/import/read-file
 import type { ImportReport, FileError } from '../../shop/catalog/import/report.ts'
 import { shopPlace } from '../../shop/settings/shop-days.ts'
 import type { Answer, Watched } from '../terminal/output.ts'
+import { describeFields, toJson } from './field-changes.ts'
 import { describeImages, storeImages } from './offer-images.ts'
+import { countOf } from '../terminal/arguments.ts'
+import { setting } from '../../shop/settings/settings.ts'
 import { showProgress, whileShowing } from '../terminal/output.ts'
 import { addCommand, runs } from '../run.ts'
 import type { Work, ShopCommand } from '../run.ts'
@@ -18,7 +21,7 @@ import { AppError } from '../../errors.ts'
 import { formatFileError } from '../../shop/catalog/import/report.ts'
 import { readCatalogFile } from '../../shop/catalog/import/read-file.ts'
 
-const listedChanges = 40
+const listedLines = 40
 
 type ImportFlags = {
   dryRun?: boolean
@@ -67,12 +70,14 @@ async function importFile(work: Work<ImportFlags>, path: string): Promise<Answer
     json: {
       ...byOutcome(counts),
       dryRun,
-      changes: changes.filter(({ outcome }) => outcome !== 'unchanged'),
+      changes: changes
+        .filter(({ outcome }) => outcome !== 'unchanged')
+        .map((change) => ({ ...change, fields: toJson(change.fields) })),
       report,
       images
     },
     human: [
-      ...describeChanges(changes),
+      ...describeChanges(changes, setting(app.db, 'shop.currency')),
       ...describeReport(report),
       ...(withStock || !keepsStock(file, changes)
         ? []
@@ -103,15 +108,18 @@ async function apply(work: Work<object>, file: CatalogFile, options: ImportOptio
   return importCatalog(work.app, file, { ...options, onProgress, interruption }, now).finally(progress.done)
 }
 
-function describeChanges(changes: readonly Change[]): string[] {
+/** A line for each product and coupon that is new or changed, and below it one for each of its fields that changed. */
+function describeChanges(changes: readonly Change[], currency: string): string[] {
   const lines = changes
     .filter(({ outcome }) => outcome !== 'unchanged')
-    .map(
-      ({ kind, key, outcome, fields }) =>
-        `${outcome} ${kind} ${key}${fields.length === 0 ? '' : `: ${fields.join(', ')}`}`
-    )
-  const more = lines.length - listedChanges
-  return more > 0 ? [...lines.slice(0, listedChanges), `and ${more} more`] : lines
+    .flatMap(({ kind, key, outcome, fields }) => [
+      `${outcome} ${kind} ${key}`,
+      ...describeFields(fields, currency).map((line) => `  ${line}`)
+    ])
+  const left = lines.length - listedLines
+  return left > 0
+    ? [...lines.slice(0, listedLines), `and ${countOf(left, 'more line')}; --json has all changes`]
+    : lines
 }
 
 function describeReport({ ignored, unpublished, warnings }: ImportReport): string[] {

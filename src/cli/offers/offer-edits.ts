@@ -1,16 +1,10 @@
 import type { ShopCommand, Work } from '../run.ts'
 import { convertCurrency, parseConversion } from '../../operations/convert-currency.ts'
 import { AppError } from '../../errors.ts'
-import { formatMoney, toMajor, toMinor } from '../../platform/money.ts'
+import { formatMoney, toMajor } from '../../platform/money.ts'
 import type { ProductOption } from '../../shop/catalog/grants.ts'
 import { addProduct, editProduct } from '../../shop/catalog/manage/edit-product.ts'
-import type {
-  Edited,
-  NewProduct,
-  ProductEdit,
-  ProductFields,
-  FieldChange
-} from '../../shop/catalog/manage/edit-product.ts'
+import type { Edited, NewProduct, ProductEdit, ProductFields } from '../../shop/catalog/manage/edit-product.ts'
 import { parseRepricing, planRepricing, reprice } from '../../shop/catalog/manage/reprice.ts'
 import type { PriceChange } from '../../shop/catalog/manage/reprice.ts'
 import { toProduct } from '../../shop/catalog/products.ts'
@@ -19,8 +13,9 @@ import { viewTerms } from '../../shop/catalog/public/categories.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { collect, countOf, numberOrText, orNone } from '../terminal/arguments.ts'
 import type { Answer } from '../terminal/output.ts'
+import { describeFields, toJson } from './field-changes.ts'
 import { allowPrivate, connections } from './offer-images.ts'
-import { plain, table } from '../terminal/table.ts'
+import { table } from '../terminal/table.ts'
 import { addCommand, confirmOrRefuse, runs } from '../run.ts'
 
 type FieldOptions = {
@@ -197,31 +192,10 @@ function answer({ app, now }: Pick<Work<object>, 'app' | 'now'>, { row, changes 
   return {
     json: {
       offer: toProduct(app.db, row, viewTerms(app), now),
-      changes: changes.map((change) => ({ ...change, from: change.from ?? null }))
+      changes: toJson(changes)
     },
-    human: [...lines, ...changes.filter(isShown).map((change) => describe(change, currency))]
+    human: [...lines, ...describeFields(changes, currency)]
   }
-}
-
-/** A new product's empty fields are not worth a line. */
-function isShown({ from, to }: FieldChange): boolean {
-  return from !== undefined || (to !== null && !(Array.isArray(to) && to.length === 0) && to !== '')
-}
-
-function describe({ field, sku, from, to }: FieldChange, currency: string): string {
-  const of = sku === undefined ? field : `${field} (${sku})`
-  const text = (value: unknown): string => words(field, value, currency)
-  return plain(from === undefined ? `${of}: ${text(to)}` : `${of}: ${text(from)} → ${text(to)}`)
-}
-
-function words(field: string, value: unknown, currency: string): string {
-  if (value === null) return field === 'stock' ? 'not counted' : 'none'
-  const isAmount = typeof value === 'number' || typeof value === 'string'
-  if (isAmount && (field === 'price' || field === 'salePrice' || field === 'cost'))
-    return formatMoney(toMinor(value, currency), currency)
-  if (Array.isArray(value) && value.every((part) => typeof part === 'string')) return value.join(', ') || 'none'
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text || 'empty'
 }
 
 async function changePrices({ app, options, now, terminal }: Work<RepriceOptions>): Promise<Answer> {

@@ -1,7 +1,7 @@
 import type { Tx, Db } from '../../platform/db/database.ts'
 import { ApplyRun, applyProduct } from './apply-product.ts'
 import type { ApplyOptions } from './apply-product.ts'
-import { countChanges } from './changes.ts'
+import { countChanges, differences } from './changes.ts'
 import type { Change, Counts } from './changes.ts'
 import type { CatalogFile, CouponInput } from './import/format.ts'
 import { isDeepStrictEqual } from 'node:util'
@@ -11,6 +11,8 @@ import { write } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
 import { CategoryTree } from './category-tree.ts'
 import { couponScope, findCoupon, getCoupon } from './coupons.ts'
+import { toCouponEntry } from './export-catalog.ts'
+import { setting } from '../settings/settings.ts'
 import type { CouponRow } from './rows.ts'
 import { couponCategories, couponProducts, coupons } from './schema.ts'
 import { productBySlug } from './stored-product.ts'
@@ -102,17 +104,20 @@ type Columns = Omit<CouponInput, 'products' | 'categories'>
 
 function updateCoupon(tx: Tx, row: CouponRow, wanted: Columns, scope: Scope): Change {
   const current = couponScope(tx, row.id)
-  const changed = comparedColumns.filter((name) => wanted[name] !== row[name])
-  const fields: string[] = changed.map((name) => fileNames[name] ?? name)
-  if (!isDeepStrictEqual(current.productIds.toSorted(byNumber), scope.productIds)) fields.push('products')
-  if (!isDeepStrictEqual(current.categoryIds.toSorted(byNumber), scope.categoryIds)) fields.push('categories')
-  if (fields.length === 0) return { kind: 'coupon', key: row.code, outcome: 'unchanged', fields }
+  const isSame =
+    comparedColumns.every((name) => wanted[name] === row[name]) &&
+    isDeepStrictEqual(current.productIds.toSorted(byNumber), scope.productIds) &&
+    isDeepStrictEqual(current.categoryIds.toSorted(byNumber), scope.categoryIds)
+  if (isSame) return { kind: 'coupon', key: row.code, outcome: 'unchanged', fields: [] }
   if (wanted.maxUses !== null && wanted.maxUses < row.used) {
     const message = `Coupon ${row.code} is used by ${row.used} orders. maxUses cannot be lower than that.`
     throw new AppError('CONFLICT', message)
   }
+  const currency = setting(tx, 'shop.currency')
+  const before = toCouponEntry(tx, row, currency)
   tx.orm.update(coupons).set(wanted).where(eq(coupons.id, row.id)).run()
   setScope(tx, row.id, scope)
+  const fields = differences(before, toCouponEntry(tx, { ...row, ...wanted }, currency))
   return { kind: 'coupon', key: row.code, outcome: 'updated', fields }
 }
 
@@ -127,8 +132,6 @@ const comparedColumns = [
   'maxUsesPerCustomer',
   'exclusive'
 ] as const satisfies readonly (keyof Columns)[]
-
-const fileNames: Record<string, string> = { percentBps: 'percent', amountMinor: 'amount', minTotalMinor: 'minTotal' }
 
 function setScope({ orm }: Tx, couponId: number, { productIds, categoryIds }: Scope): void {
   orm.delete(couponProducts).where(eq(couponProducts.couponId, couponId)).run()

@@ -3,10 +3,13 @@ import type { Tx } from '../../platform/db/database.ts'
 import { placeholders, statement } from '../../platform/db/database.ts'
 import { applyVariations } from './apply-variations.ts'
 import { CategoryTree } from './category-tree.ts'
-import type { Change } from './changes.ts'
+import { changesOf } from './changes.ts'
+import type { Change, FieldChange } from './changes.ts'
+import { toFullProduct } from './export-catalog.ts'
 import { applyImages } from './images/stored-images.ts'
 import { productColumns, withDefaults } from './import/format.ts'
-import type { ProductColumns, ProductInput } from './import/format.ts'
+import type { ProductColumns, ProductInput, ProductLists } from './import/format.ts'
+import { toEntry } from './import/write-json.ts'
 import { slugFor } from './import/slug.ts'
 import { resolveOffer } from './offer-input.ts'
 import type { ProductRow } from './rows.ts'
@@ -14,6 +17,8 @@ import { products, productGrants, productTags } from './schema.ts'
 import { indexNewProduct, indexProduct } from './search/index-product.ts'
 import { productBySlug, productsBySku, grantsOfProduct, tagsOfProduct } from './stored-product.ts'
 import { isDeepStrictEqual } from 'node:util'
+import { definedFields } from '../../platform/input-fields.ts'
+import { setting } from '../settings/settings.ts'
 import type { GrantSpec } from './grants.ts'
 
 export type ApplyOptions = {
@@ -107,40 +112,45 @@ function createProduct(run: ApplyRun, input: ProductInput): Change {
 }
 
 function updateProduct(run: ApplyRun, row: ProductRow, input: ProductInput): Change {
-  const { tx, options, now } = run
-  const columns = changedColumns(row, input, options)
-  const lists = {
-    categories: input.categories !== undefined && run.categories.apply(row.id, input.categories),
-    tags: input.tags !== undefined && applyTags(tx, row.id, input.tags),
-    images:
-      input.images !== undefined &&
-      applyImages(tx, { productId: row.id, variationId: null }, input.images, { folder: options.folder, now }),
-    variations:
-      input.variations !== undefined &&
-      input.unpriced !== true &&
-      applyVariations(tx, row.id, input.variations, { ...options, now }),
-    grants: input.grants !== undefined && applyGrants(tx, row.id, input.grants)
-  }
-  const fields = [
-    ...Object.keys(columns).map((column) => fileNames[column] ?? column),
-    ...Object.entries(lists).flatMap(([name, changed]) => (changed ? [name] : []))
-  ]
-  if (fields.length === 0) return { kind: 'product', key: row.slug, outcome: 'unchanged', fields }
+  const { tx, now } = run
+  const columns = changedColumns(row, input, run.options)
+  const lists = replacedLists(run, row.id, input)
+  if (Object.keys({ ...columns, ...lists }).length === 0)
+    return { kind: 'product', key: row.slug, outcome: 'unchanged', fields: [] }
+  const changed = { ...row, ...columns, updatedAt: now }
   tx.orm
     .update(products)
-    .set({ ...columns, updatedAt: run.now })
+    .set({ ...columns, updatedAt: now })
     .where(eq(products.id, row.id))
     .run()
   indexProduct(tx, row.id)
+  const after = toFullProduct(tx, changed)
+  const currency = setting(tx, 'shop.currency')
+  const fields = changesOf(toEntry({ ...after, ...row, ...lists }, currency), toEntry(after, currency)).map(shortened)
   return { kind: 'product', key: row.slug, outcome: 'updated', fields }
 }
 
-const fileNames: Record<string, string> = {
-  priceMinor: 'price',
-  salePriceMinor: 'salePrice',
-  costMinor: 'cost',
-  saleStartsAt: 'saleStart',
-  saleEndsAt: 'saleEnd'
+/** Replaces the lists that an entry has, and returns those that changed as they were before. */
+function replacedLists(run: ApplyRun, productId: number, input: ProductInput): Partial<ProductLists> {
+  const { tx, options, now } = run
+  const { categories, tags, images, variations, grants, unpriced } = input
+  return definedFields({
+    categories: categories && run.categories.apply(productId, categories),
+    tags: tags && applyTags(tx, productId, tags),
+    images: images && applyImages(tx, { productId, variationId: null }, images, { folder: options.folder, now }),
+    variations:
+      unpriced === true ? undefined : variations && applyVariations(tx, productId, variations, { ...options, now }),
+    grants: grants && applyGrants(tx, productId, grants)
+  })
+}
+
+/** An import can change many long texts, so what is reported of each is limited. */
+const reportedLength = 300
+
+function shortened(change: FieldChange): FieldChange {
+  const brief = (value: unknown): unknown =>
+    typeof value === 'string' && value.length > reportedLength ? `${value.slice(0, reportedLength)}…` : value
+  return { ...change, from: brief(change.from), to: brief(change.to) }
 }
 
 /** The columns whose value an existing product keeps, even if the entry has one. */
@@ -196,18 +206,20 @@ const insertGrant = statement((orm) =>
     .prepare()
 )
 
-/** Replaces a product's tags; returns true when something changed. */
-export function applyTags(tx: Tx, productId: number, wanted: readonly string[]): boolean {
-  if (isDeepStrictEqual(tagsOfProduct(tx, productId), wanted)) return false
+/** Replaces a product's tags; returns those before, or undefined when nothing changed. */
+function applyTags(tx: Tx, productId: number, wanted: readonly string[]): string[] | undefined {
+  const before = tagsOfProduct(tx, productId)
+  if (isDeepStrictEqual(before, wanted)) return undefined
   deleteTags(tx).run({ productId })
   for (const [position, tag] of wanted.entries()) insertTag(tx).run({ productId, tag, position })
-  return true
+  return before
 }
 
-/** Replaces a product's grants; returns true when something changed. Benefits that orders have given stay. */
-export function applyGrants(tx: Tx, productId: number, wanted: readonly GrantSpec[]): boolean {
-  if (isDeepStrictEqual(grantsOfProduct(tx, productId), wanted)) return false
+/** Replaces a product's grants; returns those before, or undefined when nothing changed. Benefits that orders have given stay. */
+function applyGrants(tx: Tx, productId: number, wanted: readonly GrantSpec[]): GrantSpec[] | undefined {
+  const before = grantsOfProduct(tx, productId)
+  if (isDeepStrictEqual(before, wanted)) return undefined
   deleteGrants(tx).run({ productId })
   for (const [position, spec] of wanted.entries()) insertGrant(tx).run({ productId, spec, position })
-  return true
+  return before
 }

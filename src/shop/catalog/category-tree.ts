@@ -57,8 +57,8 @@ export class CategoryTree {
     return [...new Set(names.map((name) => this.#find(name).id))]
   }
 
-  /** Replaces a product's categories; returns true when something changed. */
-  apply(productId: number, names: readonly string[]): boolean {
+  /** Replaces a product's categories; returns those before, as a file names them, or undefined when nothing changed. */
+  apply(productId: number, names: readonly string[]): string[] | undefined {
     return this.#replace(productId, this.of(names))
   }
 
@@ -99,14 +99,21 @@ export class CategoryTree {
     return parent.id
   }
 
-  #replace(productId: number, ids: readonly number[]): boolean {
+  /** The categories before, or undefined when nothing changed. */
+  #replace(productId: number, ids: readonly number[]): string[] | undefined {
     const wanted = [...new Set(ids.flatMap((id) => this.#path(id)))]
-    const current = categoriesOfProduct(this.#tx, productId).map((category) => category.id)
-    if (isDeepStrictEqual(current, wanted)) return false
+    const current = categoriesOfProduct(this.#tx, productId)
+    if (
+      isDeepStrictEqual(
+        current.map(({ id }) => id),
+        wanted
+      )
+    )
+      return undefined
     deletePlaces(this.#tx).run({ productId })
     for (const [position, categoryId] of wanted.entries())
       insertPlace(this.#tx).run({ productId, categoryId, position })
-    return true
+    return current.map(categoryReference)
   }
 
   /** The category's id after those of the categories above it. */

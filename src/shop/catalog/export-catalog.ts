@@ -5,7 +5,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { toDecimalText } from '../../platform/money.ts'
 import { categoryReference, exportCategories } from './category-tree.ts'
 import { listCoupons, scopeNames } from './coupons.ts'
-import { imagesOfProduct } from './images/stored-images.ts'
+import { imagesOfProduct, toImageInput } from './images/stored-images.ts'
 import type { FullProduct } from './import/format.ts'
 import { toCatalogFile, toEntry } from './import/write-json.ts'
 import type { ProductEntry } from './import/write-json.ts'
@@ -35,11 +35,12 @@ export function exportProduct(db: Db, row: ProductRow, currency: string): Produc
   return toEntry(toFullProduct(db, row), currency)
 }
 
-function toFullProduct(db: Db, row: ProductRow): FullProduct {
+/** A product with its lists, as it is stored. */
+export function toFullProduct(db: Db, row: ProductRow): FullProduct {
   const { id } = row
   const images = imagesOfProduct(db, id)
   const imagesFor = (variation: number | null) =>
-    images.filter(({ variationId }) => variationId === variation).map(({ src, alt }) => ({ src, alt }))
+    images.filter(({ variationId }) => variationId === variation).map(toImageInput)
   return {
     ...row,
     categories: categoriesOfProduct(db, id).map(categoryReference),
@@ -50,7 +51,8 @@ function toFullProduct(db: Db, row: ProductRow): FullProduct {
   }
 }
 
-function toCouponEntry(db: Db, row: CouponRow, currency: string) {
+/** A coupon as an entry of the import format. */
+export function toCouponEntry(db: Db, row: CouponRow, currency: string) {
   const amount = (minor: number | null) => (minor === null ? null : toDecimalText(minor, currency))
   return {
     code: row.code,

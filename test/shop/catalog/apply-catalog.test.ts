@@ -45,11 +45,53 @@ test('the demo shop is created once, and importing it again changes nothing, not
 test('a changed field is reported and missing fields stay unchanged', () => {
   const db = shopWith([mug])
   const { changes } = apply(db, [{ slug: 'mug', name: 'Mug', price: '13.00', tags: ['blue'] }])
-  expect(changes).toEqual([{ kind: 'product', key: 'mug', outcome: 'updated', fields: ['price', 'tags'] }])
+  const fields = [
+    { field: 'price', from: 12, to: 13 },
+    { field: 'tags', from: ['gift'], to: ['blue'] }
+  ]
+  expect(changes).toEqual([{ kind: 'product', key: 'mug', outcome: 'updated', fields }])
   const row = product(db, 'mug')
   expect(row).toMatchObject({ priceMinor: 1300, description: 'Blue.' })
   expect(tagsOfProduct(db, row.id)).toEqual(['blue'])
   expect(categoriesOfProduct(db, row.id).map(({ slug }) => slug)).toEqual(['home'])
+})
+
+test('changes of variations name the SKU, and the list of SKUs when it differs', () => {
+  const shirt = { slug: 'shirt', name: 'Shirt', price: 20 }
+  const of = (sku: string, fields: object = {}) => ({ sku, name: sku, price: 20, options: { Size: sku }, ...fields })
+  const db = shopWith([{ ...shirt, variations: [of('S', { images: [{ src: 'https://a.example/s.jpg' }] }), of('M')] }])
+  const change = (variations: object[]) => apply(db, [{ ...shirt, variations }]).changes[0]?.fields
+  expect(change([of('S', { price: 21 }), of('M', { stock: 3 })])).toEqual([
+    { field: 'price', sku: 'S', from: 20, to: 21 },
+    { field: 'stock', sku: 'M', from: null, to: 3 }
+  ])
+  expect(change([of('M', { stock: 3 }), of('S', { price: 21, images: [] })])).toEqual([
+    { field: 'variations', from: ['S', 'M'], to: ['M', 'S'] },
+    { field: 'images', sku: 'S', from: [{ src: 'https://a.example/s.jpg', alt: '' }], to: null }
+  ])
+  expect(change([of('M', { stock: 3 })])).toEqual([{ field: 'variations', from: ['M', 'S'], to: ['M'] }])
+})
+
+test('a change of a long text is reported in part', () => {
+  const db = shopWith([mug])
+  const [change] = apply(db, [{ ...mug, description: 'x'.repeat(2_000) }]).changes
+  expect(change?.fields).toEqual([{ field: 'description', from: 'Blue.', to: `${'x'.repeat(300)}…` }])
+})
+
+test('an update of each product of the demo names at least one field, and the same file again none', () => {
+  const { products } = JSON.parse(readFileSync('seeds/demo/catalog.json', 'utf8')) as { products: object[] }
+  const db = shopWith({ products })
+  const edits: object[] = [
+    { name: 'Other' },
+    { grants: [] },
+    { images: [] },
+    { categories: ['Else'] },
+    { url: 'https://a.example/' }
+  ]
+  const file = products.map((product, index) => ({ ...product, ...edits[index % edits.length] }))
+  const { changes } = apply(db, file)
+  expect(changes.filter(({ outcome, fields }) => fields.length > 0 !== (outcome === 'updated'))).toEqual([])
+  expect(apply(db, file).changes.flatMap(({ fields }) => fields)).toEqual([])
 })
 
 test('products without a position follow the others, in the order of the file', () => {
@@ -77,7 +119,9 @@ test('a variation missing from the file cannot be bought, and a later import res
   const db = shopWith([{ ...mug, variations: [small, large] }])
   const { id } = product(db, 'mug')
   const [before] = variationsOfProduct(db, id)
-  expect(apply(db, [{ ...mug, variations: [large] }]).changes[0]?.fields).toEqual(['variations'])
+  expect(apply(db, [{ ...mug, variations: [large] }]).changes[0]?.fields).toEqual([
+    { field: 'variations', from: ['S', 'L'], to: ['L'] }
+  ])
   expect(variationsOfProduct(db, id).map(({ sku, isDefault }) => [sku, isDefault])).toEqual([['L', false]])
   expect(findSellable(db, id, before?.id ?? 0, noon)).toBe('unknown_variation')
   apply(db, [{ ...mug, variations: [small, large] }])
@@ -96,7 +140,10 @@ test('seeding keeps the stock of existing products, and an import sets it', () =
   write(db, (tx) => takeStock(tx, { productId: cup.id, variationId }, 3))
   expect(apply(db, catalog, { keepStock: true }).products.unchanged).toBe(2)
   expect([product(db, 'mug').stock, variationsOfProduct(db, cup.id)[0]?.stock]).toEqual([3, 2])
-  expect(apply(db, catalog).changes.map(({ fields }) => fields)).toEqual([['stock'], ['variations']])
+  expect(apply(db, catalog).changes.map(({ fields }) => fields)).toEqual([
+    [{ field: 'stock', from: 3, to: 5 }],
+    [{ field: 'stock', sku: 'S', from: 2, to: 5 }]
+  ])
   expect([product(db, 'mug').stock, variationsOfProduct(db, cup.id)[0]?.stock]).toEqual([5, 5])
 })
 
@@ -159,10 +206,11 @@ test('a coupon for an unknown product rolls the whole file back', () => {
 test('a coupon keeps its uses and stays disabled, and a limit below its uses is refused', () => {
   const db = shopWith({ coupons: [{ code: 'A', percent: 5, maxUses: 3 }] })
   db.sqlite.exec('UPDATE coupons SET used = 2, enabled = 0')
-  expect(apply(db, { coupons: [{ code: 'a', percent: 7, maxUses: 2 }] }).changes[0]?.fields).toEqual([
-    'code',
-    'percent',
-    'maxUses'
+  expect(apply(db, { coupons: [{ code: 'a', percent: 7, maxUses: 2, exclusive: true }] }).changes[0]?.fields).toEqual([
+    { field: 'code', from: 'A', to: 'a' },
+    { field: 'percent', from: 5, to: 7 },
+    { field: 'maxUses', from: 3, to: 2 },
+    { field: 'exclusive', from: false, to: true }
   ])
   expect(findCoupon(db, 'A')).toMatchObject({ code: 'a', percentBps: 700, used: 2, enabled: false })
   expect(() => apply(db, { coupons: [{ code: 'a', percent: 7, maxUses: 1 }] })).toThrow('used by 2 orders')

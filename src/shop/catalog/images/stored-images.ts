@@ -42,7 +42,7 @@ export type ImageOwner = { productId: number; variationId: number | null }
 
 /**
  * Replaces the pictures of a product or of one variation, matched by source. Pictures that are stored are not fetched
- * again. Returns true when something changed.
+ * again. Returns the pictures before, or undefined when nothing changed.
  *
  * @param folder the folder of the import file, for paths relative to it
  */
@@ -51,7 +51,7 @@ export function applyImages(
   owner: ImageOwner,
   wanted: readonly ImageInput[],
   { folder, now }: { folder?: string | undefined; now: number }
-): boolean {
+): ImageInput[] | undefined {
   const rows = imagesOfProduct(tx, owner.productId).filter((row) => row.variationId === owner.variationId)
   const left = [...rows]
   let changed = false
@@ -69,7 +69,12 @@ export function applyImages(
     changed = true
   }
   for (const row of left) deleteImageRow(tx, row)
-  return changed || left.length > 0
+  return changed || left.length > 0 ? rows.map(toImageInput) : undefined
+}
+
+/** A picture as an import file names it. */
+export function toImageInput({ src, alt }: ProductImageRow): ImageInput {
+  return { src, alt }
 }
 
 /** Whether the source of a picture is a URL. Other sources are paths. */

@@ -8,6 +8,8 @@ import { setting } from '../../settings/settings.ts'
 import { shopPlace } from '../../settings/shop-days.ts'
 import type { ShopPlace } from '../../settings/shop-days.ts'
 import { ApplyRun, applyProduct } from '../apply-product.ts'
+import { changesOf } from '../changes.ts'
+import type { FieldChange } from '../changes.ts'
 import { exportProduct } from '../export-catalog.ts'
 import type { FetchOptions } from '../../../platform/pictures/fetch-picture.ts'
 import type { ProductOption } from '../grants.ts'
@@ -20,7 +22,6 @@ import type { ProductEntry } from '../import/write-json.ts'
 import { getProduct } from '../products.ts'
 import type { ProductRow } from '../rows.ts'
 import { productBySlug } from '../stored-product.ts'
-import { isDeepStrictEqual } from 'node:util'
 
 /** Fields of the import file with their new values, as an operator typed them; undefined keeps the stored value. */
 export type ProductFields = {
@@ -274,32 +275,4 @@ function stockAfter(
 
 function refused(field: string, message: string) {
   return validationFailed({ [field]: [message] })
-}
-
-/**
- * A field of a product, as in the import file, before and after an edit. `sku` names the variation that the field
- * belongs to. `from` is undefined for a new product.
- */
-export type FieldChange = { field: string; sku?: string; from: unknown; to: unknown }
-
-/** The fields in which two states of a product differ; `before` is undefined for a new product. */
-export function changesOf(before: ProductEntry | undefined, after: ProductEntry): FieldChange[] {
-  const { variations: old = [], ...oldFields } = before ?? {}
-  const { variations, slug: _slug, ...fields } = after
-  // The product's own prices repeat those of its default variation.
-  const repeated = variations.length > 0 ? ['price', 'salePrice'] : []
-  const bySku = new Map(old.map((variation) => [variation.sku, variation]))
-  return [
-    ...differences(oldFields, fields).filter(({ field }) => !repeated.includes(field)),
-    ...variations.flatMap(({ sku, ...variation }) =>
-      differences(bySku.get(sku) ?? {}, variation).map(({ field, from, to }) => ({ field, sku, from, to }))
-    )
-  ]
-}
-
-function differences(before: object, after: object): FieldChange[] {
-  const old = new Map<string, unknown>(Object.entries(before))
-  return Object.entries(after)
-    .filter(([field, to]) => !isDeepStrictEqual(old.get(field), to))
-    .map(([field, to]) => ({ field, from: old.get(field), to }))
 }

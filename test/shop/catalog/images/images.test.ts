@@ -77,7 +77,7 @@ it('an import again changes nothing, and one with other pictures replaces them',
   for (const again of [[entry], [mug], exportCatalog(shop.db, 'EUR')])
     expect(apply(shop.db, again, { folder }).products).toMatchObject({ updated: 0, unchanged: 1 })
   const changed = { ...mug, images: [{ src: 'blue.png', alt: 'Dark blue' }] }
-  expect(apply(shop.db, [changed], { folder }).changes).toMatchObject([{ fields: ['images'] }])
+  expect(apply(shop.db, [changed], { folder }).changes).toMatchObject([{ fields: [{ field: 'images' }] }])
   expect([altsOf(shop), await fetchImages(shop, {})]).toEqual([['Dark blue'], { stored: 0, failed: [] }])
   apply(shop.db, [{ ...mug, images: [] }])
   expect(altsOf(shop)).toEqual([])
