@@ -21,6 +21,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/orders'],
   ['shop/payments', 'shop/shipments'],
   ['shop/checkout', 'shop/entitlements', 'shop/mailer', 'shop/payouts', 'shop/subscriptions'],
+  ['shop/corrections'],
   ['shop/customers'],
   ['app.ts'],
   ['operations'],

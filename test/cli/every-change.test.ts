@@ -150,6 +150,15 @@ const changes: Record<string, Change> = {
     again: 'done',
     other: ['7']
   },
+  'orders edit': {
+    ...order,
+    args: ['84', '--phone', '+49 40 2'],
+    row: 84,
+    wrong: ['999', '--phone', '+49 40 2'],
+    json: { order: { id: 84 }, changed: ['phone'] },
+    again: 'done',
+    other: ['7', '--phone', '+49 40 2']
+  },
   'orders ship': {
     ...order,
     args: ['84'],

@@ -87,6 +87,13 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
     done_at: now
   })
   insert('refund_lines', { refund_id: 1, order_item_id: 1, quantity: 1, amount_minor: 500, tax_minor: 0 })
+  insert('order_changes', {
+    order_id: 1,
+    before: '{"email":"old@shop.example"}',
+    after: '{"email":"lena@shop.example"}',
+    by: 'operator',
+    at: now
+  })
   insert('order_holders', { order_id: 1, buyer: 'guest:golden', is_guest: 1, address_key: 'f'.repeat(32) })
   const parcel = { carrier: 'DHL', tracking: '0034', url: 'https://dhl.example/0034' }
   insert('shipments', { order_id: 1, ...parcel, by: 'operator', shipped_at: now })

@@ -8,6 +8,7 @@ import { shipmentInput, shipOrder } from '../../shop/shipments/ship-order.ts'
 import { parseId } from '../terminal/arguments.ts'
 import { answer, by, parseLineQuantity } from './order-answer.ts'
 import { defineCreate } from './order-create.ts'
+import { defineEdit } from './order-edit.ts'
 import { defineInvoice, defineDocuments, definePack } from './order-documents.ts'
 import { defineLists, defineWarnings } from './order-lists.ts'
 import { defineMoney } from './order-money.ts'
@@ -35,6 +36,7 @@ export function define(program: ShopCommand): void {
     const { lines, ...explanation } = explainOrder(app.db, parseId(id))
     return { json: explanation, human: lines }
   })
+  defineEdit(group)
   defineMoves(group)
   defineMoney(group)
   const reconciling = addCommand(

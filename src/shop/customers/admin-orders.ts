@@ -12,7 +12,7 @@ import { findUserByEmail, getUser } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { variations } from '../catalog/schema.ts'
 import { productBySlug, productsBySku } from '../catalog/stored-product.ts'
-import { couponsOf, getOrder, historyOf, ofPerson, placedAsGuest } from '../orders/find.ts'
+import { changesOf, couponsOf, getOrder, historyOf, ofPerson, placedAsGuest } from '../orders/find.ts'
 import { getOrderView } from '../orders/view.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { orderItems, orders } from '../orders/schema.ts'
@@ -40,6 +40,8 @@ export type OrderRecord = AdminOrder &
   Pick<OrderRow, 'contact' | 'billingAddress' | 'shippingAddress' | 'notes'> & {
     shipments: ShipmentView[]
     refunds: RefundView[]
+    /** What operators changed, oldest first: each part as it was and as it is. */
+    changes: { at: string; by: string; before: object; after: object }[]
     /** What the order was in the shop that sold it; null for one of this shop, and after an erasure. */
     imported: ImportedView | null
   }
@@ -212,6 +214,7 @@ export function toRecord(db: Db, order: OrderRow): OrderRecord {
     notes,
     shipments,
     refunds,
+    changes: changesOf(db, order.id).map(({ at, by, before, after }) => ({ at: toIso(at), by, before, after })),
     imported: toImported(order)
   }
 }

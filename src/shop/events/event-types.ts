@@ -47,6 +47,11 @@ export const eventTypes = {
   ),
   'order.paid': event('an order was paid', { orderId: id, totalMinor: minor, currency }, 'order'),
   'order.status_changed': event('the status of an order changed', { orderId: id, from: status, to: status }, 'order'),
+  'order.changed': event(
+    'an operator changed the buyer, the address, the shipping or the lines of an order',
+    { orderId: id, fields: z.array(z.string()).meta({ description: 'What is different now.', example: ['shipTo'] }) },
+    'order'
+  ),
   'order.refunded': event(
     'an order was refunded, in full or in part',
     {

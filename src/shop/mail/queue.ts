@@ -158,6 +158,8 @@ export type MailData = {
   order_shipped: { orderId: number; shipmentId: number; isPart: boolean }
   /** `moveId` is the row of the order's history that says that the payment failed. */
   payment_failed: { orderId: number; moveId: number }
+  /** `changeId` is what an operator changed in the order. */
+  order_changed: { orderId: number; changeId: number }
   order_refunded: { orderId: number; amountMinor: number }
   refund_failed: { orderId: number; amountMinor: number }
   /** About an order that an operator entered for the buyer. */

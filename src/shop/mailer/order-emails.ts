@@ -270,7 +270,7 @@ export function addressBlocks(shop: ShopContext, order: OrderRow): EmailBlock[] 
 }
 
 /** The lines of an envelope; none for an address without any part but a name. */
-function addressLines(address: Address | null, contact: OrderContact, language: Language): string[] {
+export function addressLines(address: Address | null, contact: OrderContact, language: Language): string[] {
   const { firstName: _first, lastName: _last, ...place } = address ?? {}
   if (postalLines(place).length === 0) return []
   const { phone: _phone, companyName: _company, ...name } = contact

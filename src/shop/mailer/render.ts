@@ -162,6 +162,7 @@ const rules: Readonly<Record<MailTemplate, { order: boolean; link: boolean }>> =
   order_shipped: { order: true, link: false },
   payment_link: { order: true, link: true },
   payment_failed: { order: true, link: true },
+  order_changed: { order: true, link: false },
   order_refunded: { order: true, link: false },
   refund_failed: { order: true, link: false },
   payment_reminder: { order: true, link: false },

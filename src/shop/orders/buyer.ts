@@ -9,7 +9,7 @@ import { emailKey } from '../../platform/text.ts'
 import type { Address, OrderContact } from './address.ts'
 import { getOrder, placedAsGuest } from './find.ts'
 import type { OrderRow, Person } from './find.ts'
-import { orderCoupons, orders, guestWithData } from './schema.ts'
+import { orderChanges, orderCoupons, orders, guestWithData } from './schema.ts'
 import { checkReferral } from './review.ts'
 import { releasedStatuses } from './states.ts'
 
@@ -111,6 +111,7 @@ function anonymise(tx: Tx, whose: SQL | undefined, customerKey: string | null): 
     .set({ customerKey })
     .where(and(like(orderCoupons.customerKey, 'email:%'), inArray(orderCoupons.orderId, ids)))
     .run()
+  eraseRows(tx, orderChanges, inArray(orderChanges.orderId, ids))
   eraseRows(tx, orders, whose)
 }
 

@@ -3,7 +3,7 @@ import type { Placeholder, SQL } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
-import { orderAttributions, orderCoupons, orderHistory, orderItems, orders } from './schema.ts'
+import { orderAttributions, orderChanges, orderCoupons, orderHistory, orderItems, orders } from './schema.ts'
 import { releasedStatuses } from './states.ts'
 
 export type OrderRow = typeof orders.$inferSelect
@@ -11,6 +11,7 @@ export type OrderItemRow = typeof orderItems.$inferSelect
 export type OrderCouponRow = typeof orderCoupons.$inferSelect
 export type OrderAttributionRow = typeof orderAttributions.$inferSelect
 export type OrderHistoryRow = typeof orderHistory.$inferSelect
+export type OrderChangeRow = typeof orderChanges.$inferSelect
 
 const id = sql.placeholder('id')
 
@@ -76,6 +77,11 @@ export function findAttribution(db: Db, orderId: number): OrderAttributionRow | 
 /** The audit rows of an order, oldest first. */
 export function historyOf(db: Db, orderId: number): OrderHistoryRow[] {
   return history(db).all({ id: orderId })
+}
+
+/** What operators changed in an order, oldest first. */
+export function changesOf(db: Db, orderId: number): OrderChangeRow[] {
+  return db.orm.select().from(orderChanges).where(eq(orderChanges.orderId, orderId)).orderBy(asc(orderChanges.id)).all()
 }
 
 /** The newest row of the history that changed the state: rows of partial refunds do not. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { textsIn } from '../../platform/texts/languages.ts'
 import type { Language } from '../../platform/texts/languages.ts'
 import { asc, eq, gt, inArray, sql } from 'drizzle-orm'
@@ -76,6 +77,25 @@ export function correctInvoice(tx: Tx, order: OrderRow, now: number): InvoiceRow
   const sale = order.totalMinor === 0 ? null : saleOf(tx, order, now)
   const isReplaced = replaceInvoice(tx, order.id, { sale, returned: returnedOf(tx, order, lines) }, now)
   return isReplaced && sale !== null ? findInvoice(tx, order.id) : undefined
+}
+
+/**
+ * Corrects the invoice of an order whose buyer has changed, if it names the buyer otherwise now.
+ *
+ * @param orders.before the order as it was
+ * @returns the numbers of the cancelled and the new invoice; undefined if the invoice stays
+ */
+export function correctBuyer(
+  tx: Tx,
+  { before, order }: { before: OrderRow; order: OrderRow },
+  now: number
+): { cancelled: string; number: string } | undefined {
+  const invoice = findInvoice(tx, order.id)
+  if (invoice === undefined) return undefined
+  const { textLanguage } = textsIn(invoice.document.language)
+  if (isDeepStrictEqual(buyerOf(before, textLanguage), buyerOf(order, textLanguage))) return undefined
+  const number = correctInvoice(tx, order, now)?.number
+  return number === undefined ? undefined : { cancelled: invoice.number, number }
 }
 
 /** What refunds give back, as their credit note says it. */

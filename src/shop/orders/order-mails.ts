@@ -26,11 +26,16 @@ export function mailMove(tx: Tx, before: OrderRow, after: OrderRow, now: number)
   const history = historyOf(tx, orderId)
   if (history.filter(({ to }) => isPaidStatus(to)).length > 1) return
   mailBuyer(tx, after, { template: 'order_receipt', data: { orderId } }, now)
-  if (after.renewalOf === null && waitsForAccount(tx, after))
-    mailBuyer(tx, after, { template: 'claim_order', data: { orderId } }, now)
+  mailClaim(tx, after, now)
   // The shop has heard of an order on hold: as a new order, or by a warning about its payment.
   if (before.status === 'on-hold') return
   queueMailToShop(tx, { template: 'shop_new_order', data: { orderId } }, now)
+}
+
+/** Queues the email with the link that opens an account, if the order gives its guest something that needs one. */
+export function mailClaim(tx: Tx, order: OrderRow, now: number): void {
+  if (order.renewalOf !== null || !waitsForAccount(tx, order)) return
+  mailBuyer(tx, order, { template: 'claim_order', data: { orderId: order.id } }, now)
 }
 
 /** Whether a guest bought something with this order that only an account can use. */

@@ -368,6 +368,32 @@ export const orderHistory = sqliteTable(
   (t) => [index('order_history_by_order').on(t.orderId, t.id)]
 )
 
+/** What can be corrected in an order. A change stores only the parts that differ. */
+export const orderDetails = orderContact.extend({
+  email: z.string().exactOptional(),
+  shipTo: orderAddress.exactOptional(),
+  shippingMethod: z.string().exactOptional(),
+  lines: z.array(z.object({ name: z.string(), quantity: z.number() })).exactOptional(),
+  totalMinor: z.number().exactOptional()
+})
+export type OrderDetails = z.output<typeof orderDetails>
+
+/** What an operator changed in an order after it was placed. */
+export const orderChanges = sqliteTable(
+  'order_changes',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    orderId: integer('order_id')
+      .notNull()
+      .references(() => orders.id),
+    before: personal(json('before', orderDetails).notNull(), {}),
+    after: personal(json('after', orderDetails).notNull(), {}),
+    by: notPersonal(text('by').notNull()),
+    at: instant('at').notNull()
+  },
+  (t) => [index('order_changes_by_order').on(t.orderId, t.id)]
+)
+
 /** The number of orders of each customer, maintained by triggers, so that a page of orders does not count them. */
 export const customerOrderTotals = sqliteTable('customer_order_totals', {
   userId: integer('user_id').primaryKey(),

@@ -7,7 +7,7 @@ import { overdueOrders } from '../orders/holds.ts'
 import { getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { moveOrder } from '../orders/transition.ts'
-import { getAttempt, openAttemptsOf, updateAttempt, endTransfers, endLateTransfers } from './attempts.ts'
+import { createAttempt, getAttempt, openAttemptsOf, updateAttempt, endTransfers, endLateTransfers } from './attempts.ts'
 import { startDeadline, isUnavailable, findGatewayOf, gatewayOf } from './gateway.ts'
 import type { Deadline } from './gateway.ts'
 import { isAtTheBank, callOff } from './gateway-state.ts'
@@ -99,6 +99,52 @@ export async function cancelUnpaidOrder(
   }
 }
 
+/**
+ * Changes an order that is not paid, after its payment pages are closed at the gateway: they show the order as it was. It
+ * keeps its state and its hold meanwhile. A transfer that it waits for is then of the new total.
+ *
+ * @throws AppError CONFLICT when it was paid in the meantime or its payment waits for the bank; DEPENDENCY_UNAVAILABLE when
+ *   the gateway does not answer; and what `change` throws
+ */
+export async function changeUnpaid<T>(
+  shop: ShopContext,
+  orderId: number,
+  by: string,
+  change: (tx: Tx, order: OrderRow, now: number) => T extends PromiseLike<unknown> ? never : T
+): Promise<T> {
+  const deadline = startDeadline()
+  for (;;) {
+    const pages = await writeWhenFree(shop.db, (tx) => supersedePages(tx, orderId, shop.clock.now()))
+    await callOffPayments(shop, orderId, by, deadline, pages)
+    const changed = await writeWhenFree(shop.db, (tx) => {
+      const order = getOrder(tx, orderId)
+      if (order.paidAt !== null)
+        throw new AppError('CONFLICT', `Order ${orderId} was paid in the meantime. Look at it and try again.`)
+      // The buyer may have started another payment meanwhile.
+      if (pagesOf(tx, orderId).length > 0) return undefined
+      const now = shop.clock.now()
+      const result = change(tx, order, now)
+      const amountMinor = getOrder(tx, orderId).totalMinor
+      for (const { id } of openAttemptsOf(tx, orderId)) updateAttempt(tx, id, { amountMinor }, now)
+      return { result }
+    })
+    if (changed !== undefined) return changed.result
+  }
+}
+
+function pagesOf(db: Db, orderId: number): AttemptRow[] {
+  return openAttemptsOf(db, orderId).filter(({ kind }) => kind !== 'manual')
+}
+
+/** Stores an attempt after the open pages of an order, so that the end of a page does not end the order. */
+function supersedePages(tx: Tx, orderId: number, now: number): AttemptRow[] {
+  const pages = pagesOf(tx, orderId)
+  if (pages.length === 0) return []
+  const { id } = createAttempt(tx, getOrder(tx, orderId), { gateway: 'none', kind: 'none', livemode: false }, now)
+  updateAttempt(tx, id, { outcome: 'abandoned', settledAt: now }, now)
+  return pages
+}
+
 /** Cancels an order, and ends the bank transfers that it waits for. */
 export function moveToCancelled(tx: Tx, orderId: number, by: string, now: number): void {
   moveOrder(tx, orderId, 'cancelled', { by, reason: 'cancelled' }, now)
@@ -114,9 +160,9 @@ export async function callOffPayments(
   shop: ShopContext,
   orderId: number,
   by: string,
-  deadline: Deadline
+  deadline: Deadline,
+  open: readonly AttemptRow[] = openAttemptsOf(shop.db, orderId)
 ): Promise<void> {
-  const open = openAttemptsOf(shop.db, orderId)
   for (const attempt of open) if (attempt.objectId !== null) gatewayOf(shop, attempt)
   for (const attempt of open) {
     const isOver = await closeAttempt(shop, attempt, by, deadline).catch((cause: unknown) => {
@@ -130,7 +176,7 @@ export async function callOffPayments(
     if (!isOver)
       throw new AppError(
         'CONFLICT',
-        `The payment of order ${orderId} is waiting for the bank, so the order cannot be cancelled now.`
+        `The payment of order ${orderId} is waiting for the bank, so the order cannot be changed or cancelled now.`
       )
   }
 }

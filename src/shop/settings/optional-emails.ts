@@ -7,6 +7,7 @@ export const optionalEmails = [
   'order_receipt',
   'order_shipped',
   'payment_failed',
+  'order_changed',
   'order_refunded',
   'refund_failed',
   'payment_reminder',

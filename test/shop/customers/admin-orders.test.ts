@@ -75,6 +75,7 @@ test('the operator sees the order as the buyer does, and email, address, discoun
   expect(shown.order).toEqual({
     ...listed,
     shipments: [],
+    changes: [],
     refunds: [],
     contact: { firstName: 'Lena', phone: '+49 30 555 0100' },
     billingAddress: { city: 'Berlin', country: 'DE' },

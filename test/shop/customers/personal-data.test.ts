@@ -62,6 +62,7 @@ const rowsOf: Record<string, string> = {
   affiliates: 'id = 1',
   orders: 'id = 1',
   shipments: 'order_id = 1',
+  order_changes: 'order_id = 1',
   order_coupons: 'order_id = 1',
   mails: 'id = (SELECT max(id) FROM mails)'
 }

@@ -7,9 +7,9 @@ import { invite } from '../../../src/shop/desk/people.ts'
 import { queueMail } from '../../../src/shop/mail/queue.ts'
 import type { MailData, MailTemplate } from '../../../src/shop/mail/queue.ts'
 import { mails } from '../../../src/shop/mail/schema.ts'
-import { historyOf } from '../../../src/shop/orders/find.ts'
+import { getOrder, historyOf } from '../../../src/shop/orders/find.ts'
 import type { OrderRow } from '../../../src/shop/orders/find.ts'
-import { orderItems, orders } from '../../../src/shop/orders/schema.ts'
+import { orderChanges, orderItems, orders } from '../../../src/shop/orders/schema.ts'
 import type { OrderStatus } from '../../../src/shop/orders/states.ts'
 import { paymentWarnings } from '../../../src/shop/payments/schema.ts'
 import { shipmentsOf } from '../../../src/shop/shipments/find.ts'
@@ -117,6 +117,7 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
       'order-shipped-part': { orderId: partly.id, shipmentId: ship(shop, partly.id, 1), isPart: true }
     },
     payment_failed: { 'payment-failed': { orderId: failed.id, moveId: historyOf(db, failed.id).at(-1)?.id ?? 0 } },
+    order_changed: { 'order-changed': change(shop, paid.id) },
     order_refunded: { 'order-refunded': refund },
     refund_failed: { 'refund-failed': refund },
     payment_link: { 'payment-link': { orderId: order().id } },
@@ -166,6 +167,21 @@ function orderMaker({ db, clock }: TestShop): (...states: OrderStatus[]) => Orde
       placed
     )
   }
+}
+
+/** An operator has corrected the address of an order. */
+function change({ db, clock }: TestShop, orderId: number): { orderId: number; changeId: number } {
+  const { shippingAddress: shipTo } = getOrder(db, orderId)
+  if (shipTo === null) throw new Error('the order has no address')
+  const before = { phone: '+49 40 1234', shipTo, shippingMethod: 'Parcel' }
+  const after = {
+    email: 'lena@shop.example',
+    shipTo: { ...shipTo, address1: 'Quay 8' },
+    lines: [{ name: longName, quantity: 2 }]
+  }
+  const row = { orderId, before, after, by: 'operator', at: clock.now() }
+  const { id: changeId } = db.orm.insert(orderChanges).values(row).returning().get()
+  return { orderId, changeId }
 }
 
 /** As a payment leaves it that arrives after the stock is gone. */

@@ -652,6 +652,17 @@ CREATE TABLE `order_attributions` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `order_attributions_by_affiliate` ON `order_attributions` (`affiliate_id`);--> statement-breakpoint
+CREATE TABLE `order_changes` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`order_id` integer NOT NULL,
+	`before` text NOT NULL,
+	`after` text NOT NULL,
+	`by` text NOT NULL,
+	`at` integer NOT NULL,
+	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `order_changes_by_order` ON `order_changes` (`order_id`,`id`);--> statement-breakpoint
 CREATE TABLE `order_coupons` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`order_id` integer NOT NULL,

@@ -109,6 +109,14 @@ export const mails = {
   'mail.refundFailed.owed':
     'Wir schulden Ihnen weiterhin {amount}. Wir senden den Betrag noch einmal oder melden uns bei Ihnen, um einen anderen Weg zu finden.',
 
+  'mail.changed.subject': 'Wir haben Ihre Bestellung {order} bei {shop} geändert',
+  'mail.changed.text': 'Wir haben Ihre Bestellung {order} bei {shop} geändert.',
+  'mail.changed.before': 'Bisher',
+  'mail.changed.now': 'Jetzt',
+  'mail.changed.name': 'Name',
+  'mail.changed.shipping': 'Versand',
+  'mail.changed.wrong': 'Wenn Sie das nicht gewünscht haben, antworten Sie bitte auf diese E-Mail.',
+
   'mail.shipped.subject': 'Ihre Bestellung {order} bei {shop} ist unterwegs',
   'mail.shipped.subjectPart': 'Ein Teil Ihrer Bestellung {order} bei {shop} ist unterwegs',
   'mail.shipped.text': 'Wir haben Ihre Bestellung versendet.',

@@ -101,6 +101,14 @@ export const mails = {
     'We refunded {amount} for your order {order}, but your bank or card provider returned the money to us.',
   'mail.refundFailed.owed': 'We still owe you {amount}. We will send it again, or contact you to find another way.',
 
+  'mail.changed.subject': 'We have changed your order {order} at {shop}',
+  'mail.changed.text': 'We have changed your order {order} at {shop}.',
+  'mail.changed.before': 'Before',
+  'mail.changed.now': 'Now',
+  'mail.changed.name': 'Name',
+  'mail.changed.shipping': 'Shipping',
+  'mail.changed.wrong': 'If this is not what you wanted, please reply to this email.',
+
   'mail.shipped.subject': 'Your order {order} at {shop} is on its way',
   'mail.shipped.subjectPart': 'A part of your order {order} at {shop} is on its way',
   'mail.shipped.text': 'We have shipped your order.',

@@ -108,6 +108,14 @@ export const mails = {
   'mail.refundFailed.owed':
     'Nous vous devons toujours {amount}. Nous le renverrons, ou nous vous contacterons pour trouver une autre solution.',
 
+  'mail.changed.subject': 'Nous avons modifié votre commande {order} chez {shop}',
+  'mail.changed.text': 'Nous avons modifié votre commande {order} chez {shop}.',
+  'mail.changed.before': 'Avant',
+  'mail.changed.now': 'Maintenant',
+  'mail.changed.name': 'Nom',
+  'mail.changed.shipping': 'Livraison',
+  'mail.changed.wrong': 'Si ce n’est pas ce que vous souhaitiez, répondez à cet e-mail.',
+
   'mail.shipped.subject': 'Votre commande {order} chez {shop} est en route',
   'mail.shipped.subjectPart': 'Une partie de votre commande {order} chez {shop} est en route',
   'mail.shipped.text': 'Nous avons expédié votre commande.',

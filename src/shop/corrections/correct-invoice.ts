@@ -80,7 +80,8 @@ function storeBuyer(tx: Tx, order: OrderRow, invoice: InvoiceRow, changes: Parti
     .get()
 }
 
-function isErased({ email, contact, billingAddress, shippingAddress }: OrderRow): boolean {
+/** Whether an order has lost its buyer. */
+export function isErased({ email, contact, billingAddress, shippingAddress }: OrderRow): boolean {
   return [email, billingAddress, shippingAddress].every((part) => part === null) && Object.keys(contact).length === 0
 }
 
@@ -112,7 +113,7 @@ function withAddress(
 }
 
 /** @throws AppError CONFLICT if the buyer as corrected would owe another tax than the order has */
-function assertSameTax(tx: Tx, order: OrderRow, corrected: OrderRow): void {
+export function assertSameTax(tx: Tx, order: OrderRow, corrected: OrderRow): void {
   const items = itemsOf(tx, order.id)
   const taxOf = (row: OrderRow): string => {
     const { reverseCharge, rateOf } = termsOfOrder(tx, row, items)
