@@ -439,11 +439,14 @@ describe('a service that fails', () => {
   })
 
   it('interrupts the client’s response when its own is interrupted', async () => {
+    let interrupt = (): unknown => undefined
     const { send } = await startProxy((req, res) => {
+      interrupt = () => req.socket.destroy()
       res.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' }).write('{"data":')
-      setTimeout(() => req.socket.destroy(), 20)
     })
-    await expect(send('/health').then((response) => response.text())).rejects.toBeInstanceOf(Error)
+    const response = await send('/health')
+    interrupt()
+    await expect(response.text()).rejects.toBeInstanceOf(Error)
   })
 })
 

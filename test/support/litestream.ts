@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from './until.ts'
 
 const here = createRequire(createRequire(import.meta.url).resolve('@flydotio/litestream'))
 
@@ -52,7 +52,7 @@ export async function startReplication(
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => void (log += part.toString()))
   const copies = (): number => log.split('wal segment written').length - 1
   const untilMoreThan = async (before: number): Promise<void> => {
-    while (child.exitCode === null && copies() <= before) await sleep(20)
+    await until('a copy by Litestream', () => child.exitCode !== null || copies() > before)
   }
   await untilMoreThan(0)
   return {

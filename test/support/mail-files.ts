@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from './until.ts'
 
 /** An email as a shop without a mail server writes it to a file. */
 export type MailFile = {
@@ -17,13 +17,8 @@ export function mailsTo(dataDir: string, email: string): MailFile[] {
 }
 
 /** Waits for the `count`th email to an address; the mailer may take two seconds. @throws Error when it does not come */
-export async function nextMail(dataDir: string, email: string, count = 1): Promise<MailFile> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const mail = mailsTo(dataDir, email)[count - 1]
-    if (mail !== undefined) return mail
-    await sleep(50)
-  }
-  throw new Error(`Email number ${count} to ${email} did not arrive.`)
+export function nextMail(dataDir: string, email: string, count = 1): Promise<MailFile> {
+  return until(`email number ${count} to ${email}`, () => mailsTo(dataDir, email)[count - 1])
 }
 
 /** The token in a message's link. */

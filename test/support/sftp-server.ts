@@ -2,10 +2,10 @@ import { execFileSync, spawn } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import { freePort } from './free-port.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import { until } from './until.ts'
 
 const program = '/usr/sbin/sshd'
 
@@ -45,8 +45,6 @@ async function run(args: string[]): Promise<void> {
   let log = ''
   server.stderr.on('data', (part: Buffer) => void (log += part.toString()))
   onTestFinished(() => void server.kill('SIGTERM'))
-  while (!log.includes('Server listening')) {
-    if (server.exitCode !== null) throw new Error(`sshd ended: ${log}`)
-    await sleep(20)
-  }
+  await until('sshd listens', () => server.exitCode !== null || log.includes('Server listening'))
+  if (server.exitCode !== null) throw new Error(`sshd ended: ${log}`)
 }

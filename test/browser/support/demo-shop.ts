@@ -1,12 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll } from 'vitest'
 import { seedDemo } from '../../../src/operations/seeding/demo.ts'
 import { demoPassword } from '../../../src/operations/seeding/logins.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { mailsTo } from '../../support/mail-files.ts'
+import type { MailFile } from '../../support/mail-files.ts'
 import { startShop } from '../../support/running-shop.ts'
 import type { RunningShop } from '../../support/running-shop.ts'
+import { until } from '../../support/until.ts'
 import { launchBrowser } from './chromium.ts'
 
 export { demoPassword }
@@ -29,26 +30,7 @@ async function startDemoShop(env: Record<string, string>): Promise<RunningShop> 
   return { ...shop, url: shop.app.publicUrl() }
 }
 
-type Mail = { to: string; subject: string; links: { verify?: string; reset?: string; email?: string } }
-
-/** The newest message to an address, in the folder that stores mail. */
-export async function mailTo({ dataDir }: RunningShop, email: string): Promise<Mail> {
-  const folder = join(dataDir, 'mail')
-  for (let tries = 0; tries < 100; tries++) {
-    const files = mailFiles(folder).toSorted().toReversed()
-    const mails = files.map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Mail)
-    const found = mails.find((mail) => mail.to === email)
-    if (found !== undefined) return found
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error(`no mail to ${email}`)
-}
-
-function mailFiles(folder: string): string[] {
-  try {
-    return readdirSync(folder).filter((file) => file.endsWith('.json'))
-  } catch {
-    // The folder comes with the first message.
-    return []
-  }
+/** The newest message to an address, once there is one. */
+export function mailTo({ dataDir }: RunningShop, email: string): Promise<MailFile> {
+  return until(`an email to ${email}`, () => mailsTo(dataDir, email).at(-1))
 }

@@ -1,12 +1,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { connect, createServer, Socket, type AddressInfo, type Server } from 'node:net'
 import { assertBodySize, H3 } from 'h3'
 import { FastResponse } from 'srvx'
 import { afterEach, expect, test } from 'vitest'
+import { z } from 'zod'
 import { type HttpListener, type HttpOptions } from '../../../src/platform/http/listen.ts'
 import { exchange } from '../../support/raw-http.ts'
+import { until } from '../../support/until.ts'
 import { serving } from './serving.ts'
 
 const listeners: HttpListener[] = []
@@ -27,6 +28,18 @@ async function open(listener: HttpListener, bytes = ''): Promise<Socket> {
   await once(socket, 'connect')
   if (bytes !== '') socket.write(bytes)
   return socket
+}
+
+/** The server's side of the next connection. */
+function nextServerSocket(): Promise<{ bytesRead: () => number }> {
+  const { promise, resolve } = Promise.withResolvers<{ bytesRead: () => number }>()
+  const take = (message: unknown): void => {
+    unsubscribe('net.server.socket', take)
+    const { socket } = z.object({ socket: z.instanceof(Socket) }).parse(message)
+    resolve({ bytesRead: () => socket.bytesRead })
+  }
+  subscribe('net.server.socket', take)
+  return promise
 }
 
 test('a chunked body over a limit, or one whose stream is cancelled, does not end the process', async () => {
@@ -192,9 +205,8 @@ test('chunk extensions that are too large get 413', async () => {
 test('invalid bytes after a request do not change its response', async () => {
   const { promise, resolve } = Promise.withResolvers<Response>()
   const listener = await serve(() => promise)
-  const answer = exchange(listener.url, 'GET / HTTP/1.1\r\nHost: a\r\n\r\nRUBBISH\r\n\r\n')
-  setTimeout(() => resolve(new Response('late')), 50)
-  expect(await answer).toBe('')
+  expect(await exchange(listener.url, 'GET / HTTP/1.1\r\nHost: a\r\n\r\nRUBBISH\r\n\r\n')).toBe('')
+  resolve(new Response('late'))
 })
 
 test('a connection stays usable after the rest of a rejected body', async () => {
@@ -300,13 +312,16 @@ test('closing answers every pipelined request', async () => {
     if (asked === 2) both.resolve()
     return answer?.promise ?? new Response('too many')
   })
-  const received = exchange(listener.url, 'GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n')
+  const client = await open(listener, 'GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n')
+  let received = ''
+  client.setEncoding('latin1').on('data', (text: string) => void (received += text))
   await both.promise
   const closed = listener.close({ graceMs: 10_000 })
   answers[0]?.resolve(new Response('first'))
-  await sleep(20)
+  await until('the first response', () => received.includes('first'))
   answers[1]?.resolve(new Response('second'))
-  expect(await received).toMatch(/first[^]*connection: close[^]*second/i)
+  await once(client, 'end')
+  expect(received).toMatch(/first[^]*connection: close[^]*second/i)
   await closed
 })
 
@@ -351,10 +366,12 @@ test('connections whose body does not arrive make room for a new one', async () 
 
 test('a connection whose rejected body has ended makes room for a new one', async () => {
   const listener = await serve(() => new Response('no', { status: 413 }), { maxConnections: 1 })
+  const atServer = nextServerSocket()
   const refused = await open(listener, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc')
   await once(refused, 'data')
   refused.write('def')
-  await sleep(50)
+  const { bytesRead } = await atServer
+  await until('the rest of the body', () => refused.bytesWritten === bytesRead())
   const gone = once(refused, 'close')
   expect((await fetch(listener.url)).status).toBe(413)
   await gone

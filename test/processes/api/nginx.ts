@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { blocksIn } from '../../docs/pages.ts'
 import { fakeTime } from '../../support/fake-time.ts'
 import { freePort } from '../../support/free-port.ts'
+import { until } from '../../support/until.ts'
 
 export type Cache = {
   url: string
@@ -73,11 +73,8 @@ ${replaced}
 }
 
 async function answering(url: string): Promise<void> {
-  for (;;) {
-    const response = await fetch(`${url}/api/v1/health`).catch(() => undefined)
-    if (response?.status === 200) return
-    await sleep(20)
-  }
+  const health = () => fetch(`${url}/api/v1/health`).catch(() => undefined)
+  await until('an answer through nginx', async () => (await health())?.status === 200)
 }
 
 function storedIn(storage: string): { key: string; text: string }[] {

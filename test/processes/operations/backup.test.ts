@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { chownSync, copyFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { inspectBackup } from '../../../src/operations/backup/inspect.ts'
@@ -10,6 +11,7 @@ import { shopstead } from '../../support/command-line.ts'
 import { exitOf, runShopstead, spawnShopstead } from '../../support/command-process.ts'
 import { startShop } from '../../support/running-shop.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { until } from '../../support/until.ts'
 
 describe('a backup', () => {
   it('holds every order that was acknowledged before it began, while 300 orders a second are written', async () => {
@@ -20,7 +22,7 @@ describe('a backup', () => {
     let printed = ''
     writer.stdout.on('data', (chunk: Buffer) => void (printed += chunk.toString()))
     const acknowledged = (): number[] => printed.split('\n').slice(0, -1).map(Number)
-    while (acknowledged().length < 300) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until('300 orders', () => acknowledged().length >= 300)
 
     const before = acknowledged()
     const { json } = await runShopstead<Created>(dataDir, ['backup', 'create', '--json'])
@@ -58,7 +60,7 @@ describe('a backup', () => {
       child.once('exit', (code) => {
         if (code !== null) wholeMs = Math.min(wholeMs, performance.now() - begun)
       })
-      await new Promise((resolve) => setTimeout(resolve, (wholeMs * moment) / 10.5))
+      await pause((wholeMs * moment) / 10.5)
       child.kill('SIGKILL')
       if ((await ended) === 'SIGKILL') cutShort += 1
       for (const name of finished(dataDir).filter((name) => !before.includes(name))) {
@@ -79,10 +81,10 @@ it('a server makes backups by backup.schedule, also when it is set while the ser
   await shopstead(dataDir, ['settings', 'set', 'backup.keep', '2'])
   await shopstead(dataDir, ['settings', 'set', 'backup.schedule', '* * * * * *'])
   const seen = new Set<string>()
-  while (seen.size < 4) {
+  await until('four backups', () => {
     for (const name of finished(dataDir)) seen.add(name)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+    return seen.size >= 4
+  })
   await shopstead(dataDir, ['settings', 'unset', 'backup.schedule'])
   expect([...seen].every((name) => name.endsWith('-scheduled.db'))).toBe(true)
   expect(finished(dataDir).length).toBeLessThanOrEqual(3)
@@ -110,7 +112,7 @@ describe('a restore', () => {
     for (let moment = 1; moment <= 10; moment += 1) {
       const child = spawnShopstead(dataDir, ['backup', 'restore', file, '--yes'])
       const ended = exitOf(child)
-      await new Promise((resolve) => setTimeout(resolve, wholeMs * (0.5 + moment / 12)))
+      await pause(wholeMs * (0.5 + moment / 12))
       child.kill('SIGKILL')
       await ended
       const sqlite = new Database(join(dataDir, 'shopstead.db'))

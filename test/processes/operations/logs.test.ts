@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { Browser } from '../../support/browser.ts'
 import { exitOf, runShopstead, spawnShopstead } from '../../support/command-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { until } from '../../support/until.ts'
 
 test('a production server writes only JSON lines, without secrets or email addresses', async () => {
   const dataDir = join(temporaryFolder(), 'data')
@@ -33,8 +34,7 @@ test('a production server writes only JSON lines, without secrets or email addre
   await visitor.post('/auth/reset-password', { token: 'a-token-of-hers', password: 'another-word-14' })
   await visitor.post('/store/checkout-session', '{"items": [', {})
   await visitor.post('/webhooks/stripe', '{}', { 'stripe-signature': 't=1,v1=abc' })
-  for (let tries = 0; tries < 200 && !/will retry/.test(written); tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+  await until('a failed attempt', () => written.includes('will retry'))
   server.kill('SIGTERM')
   expect(await ended).toBe(0)
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { journal } from '../../../src/platform/db/migrate.ts'
@@ -12,6 +13,7 @@ import {
 } from '../../operations/migrate-support.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { exitOf, runShopstead } from '../../support/command-process.ts'
+import { until } from '../../support/until.ts'
 
 describe('a migration', () => {
   it('leaves the database as it was when it is killed', async () => {
@@ -25,12 +27,12 @@ describe('a migration', () => {
       const { openDatabase } = await import('./src/platform/db/database.ts')
       const { migrateDatabase } = await import('./src/platform/db/migrate.ts')
       const db = openDatabase(${JSON.stringify(join(dataDir, 'shopstead.db'))})
-      console.log('begins')
       migrateDatabase(db, ${JSON.stringify(folder)})`
     const child = spawn(process.execPath, ['--input-type=module', '-e', script])
     const ended = exitOf(child)
-    await new Promise((resolve) => child.stdout.once('data', resolve))
-    await new Promise((resolve) => setTimeout(resolve, 400))
+    // The table is larger than SQLite's cache, so its first pages are written before its end.
+    const log = join(dataDir, 'shopstead.db-wal')
+    await until('pages of the migration', () => (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 1_000_000)
     child.kill('SIGKILL')
     expect(await ended).toBe('SIGKILL')
     expect(contentOf(db.sqlite)).toEqual(before)

@@ -8,6 +8,7 @@ import { openDatabase } from '../../../src/platform/db/database.ts'
 import { exitOf, runShopstead, spawnShopstead } from '../../support/command-process.ts'
 import { createMigratedDatabase } from '../../support/migrated-database.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { until } from '../../support/until.ts'
 
 const serve = ['serve', '--port', '0', '--json']
 const env = { SHOPSTEAD_ENV: 'test', SHOPSTEAD_LOG: 'silent' }
@@ -106,7 +107,7 @@ describe('a scheduled backup', () => {
     mkdirSync(join(dataDir, 'backups'))
     for (let round = 0; round < 3; round += 1) {
       const server = await startServer(dataDir)
-      while (scheduled(dataDir).length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
+      await until('a backup', () => scheduled(dataDir).length > 0)
       const ended = exitOf(server)
       server.kill('SIGTERM')
       expect(await ended).toBe(0)

@@ -4,6 +4,7 @@ import { whoGave } from '../../support/visitors.ts'
 import { reconcile } from '../../../src/shop/payments/reconcile.ts'
 import { openTill } from './till.ts'
 import type { Till } from './till.ts'
+import { until } from '../../support/until.ts'
 
 let till: Till
 beforeAll(async () => {
@@ -103,10 +104,10 @@ describe('the reconciler', () => {
 
   it('waits for running checkouts with underWay "wait"', async () => {
     till.loseWebhooks()
-    till.sandbox.addFault({ target: 'payment_intents.confirm', fault: 'slow', delayMs: 1_500 })
+    till.sandbox.addFault({ target: 'payment_intents.confirm', fault: 'slow', delayMs: 500 })
     const paying = till.handOff('pm_card_visa')
-    while (till.sandbox.ledger().intents.at(-1)?.status !== 'requires_confirmation')
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    const newest = () => till.sandbox.ledger().intents.at(-1)
+    await until('a payment that is being confirmed', () => newest()?.status === 'requires_confirmation')
     const report = await reconcile(till.shop.app, { underWay: 'wait' })
     expect(report.failed).toBe(0)
     expect((await paying).data).toMatchObject({ paymentStatus: 'succeeded', status: 'processing' })

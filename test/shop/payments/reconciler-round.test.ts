@@ -14,6 +14,7 @@ import type { AttemptRow } from '../../../src/shop/payments/rows.ts'
 import { paymentAttempts, refunds } from '../../../src/shop/payments/schema.ts'
 import { eventOf, openQuietTill } from './till.ts'
 import { metadataOf } from '../../../src/shop/payments/gateway-state.ts'
+import { until } from '../../support/until.ts'
 
 const till = await openQuietTill()
 beforeEach(() => {
@@ -216,8 +217,11 @@ describe('an attempt that a checkout may still be working on', () => {
   it('is waited for with underWay "wait", for as long as a checkout can run', async () => {
     const { orderId } = await unheardOf()
     let isOver = false
-    const waiting = round('wait').finally(() => void (isOver = true))
-    await new Promise((resolve) => setTimeout(resolve, 350))
+    let looks = 0
+    const clock = { now: () => (looks += 1) && till.clock.now() }
+    const waiting = round('wait', { ...till.shop.app, clock }).finally(() => void (isOver = true))
+    const before = looks
+    await until('a second look', () => isOver || looks > before)
     expect(isOver).toBe(false)
     change(orderId, { outcome: 'abandoned' })
     expect((await waiting).attempts).toBe(0)

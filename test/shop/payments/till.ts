@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type Stripe from 'stripe'
 import { afterAll, beforeEach } from 'vitest'
 import { settlePayments } from '../../../src/shop/payments/reconcile.ts'
@@ -18,6 +17,7 @@ import { setSetting } from '../../../src/shop/settings/settings.ts'
 import type { RunningShop } from '../../support/running-shop.ts'
 import { testClock } from '../../support/shop-context.ts'
 import type { TestClock } from '../../support/shop-context.ts'
+import { until } from '../../support/until.ts'
 
 /** A shop with its sandbox, a clock of its own and what one needs to pay, to break and to look at payments. */
 export type Till = {
@@ -153,10 +153,7 @@ export async function openTill(seed: object = shelf, env: Record<string, string>
     loseWebhooks: () => void sandbox.addFault({ target: 'webhook:*', fault: 'lost', times: -1 }),
     async slowDown(target) {
       const { id } = sandbox.addFault({ target, fault: 'slow', delayMs: 150 })
-      for (let waitedMs = 0; waitedMs < 3_000; waitedMs += 5) {
-        if (sandbox.listFaults().every((fault) => fault.id !== id)) return
-        await sleep(5)
-      }
+      await until('the slow call', () => sandbox.listFaults().every((fault) => fault.id !== id))
     },
     webhook(event, { secret = app.cards?.webhookSecret ?? '', atMs = clock.now(), header } = {}) {
       const body = JSON.stringify(event)

@@ -18,6 +18,7 @@ import type { EndpointRow } from '../../../src/shop/webhooks/endpoints.ts'
 import { startWebhookSender } from '../../../src/shop/webhooks/sender.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
+import { until } from '../../support/until.ts'
 
 const hourMs = 60 * 60_000
 
@@ -76,9 +77,8 @@ async function sendAll(shop: TestShop, done?: () => boolean, timeoutMs?: number)
       (row) => row.state === 'queued' && (row.nextAttemptAt <= shop.clock.now() || row.lastStatus === null)
     )
   const isDone = done ?? ((): boolean => !due())
-  for (let tries = 0; tries < 400 && !isDone(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 10))
+  await until('the deliveries', isDone)
   await sender.stop()
-  expect(isDone()).toBe(true)
 }
 
 const statesOf = (shop: TestShop): string[] => deliveriesOf(shop.db, { limit: 100 }).map((row) => row.state)
@@ -224,13 +224,18 @@ describe('an outgoing webhook and its receiver', () => {
 
   test('rests until the next poll after a failed attempt, however many deliveries wait', async () => {
     const shop = openShop()
-    add(shop, await unusedAddress())
+    const { id: endpointId } = add(shop, await unusedAddress())
+    // Another receiver that answers when all attempts to reach the first one have failed.
+    const waiting: ServerResponse[] = []
+    const other = await receiver((response) => (waiting.length < 4 ? void waiting.push(response) : response.end()))
+    add(shop, other.url)
     for (let orderId = 1; orderId <= 30; orderId += 1) pay(shop, orderId)
     const sender = startWebhookSender(shop, { pollMs: 100 * hourMs })
-    const tried = () => deliveriesOf(shop.db, { limit: 100 }).filter(({ attempts }) => attempts > 0)
-    const failed = () => tried().filter(({ lastError }) => lastError !== null)
-    await expect.poll(() => failed().length).toBe(4)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    const tried = () => deliveriesOf(shop.db, { endpointId, limit: 100 }).filter(({ attempts }) => attempts > 0)
+    await until('four failed attempts', () => tried().filter(({ lastError }) => lastError !== null).length === 4)
+    await until('four requests to the other receiver', () => waiting.length === 4)
+    for (const response of waiting) response.end()
+    await until('all deliveries to the other receiver', () => other.received.length === 30)
     expect(tried()).toHaveLength(4)
     await sender.stop()
     await sendAll(shop, () => tried().length === 12)
