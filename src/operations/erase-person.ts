@@ -16,7 +16,9 @@ import { countGuestOrders } from '../shop/orders/find.ts'
 import type { Person } from '../shop/orders/find.ts'
 import { endWithPeriod } from '../shop/payments/buyer-subscription.ts'
 import { documentsOfPerson } from '../shop/orders/invoice-order.ts'
+import { payoutsOfUser } from '../shop/payouts/find.ts'
 import { setting } from '../shop/settings/settings.ts'
+import { shopDay } from '../shop/settings/shop-days.ts'
 import { backupFolder } from './backup/create.ts'
 import { backupFiles } from './backup/manifest.ts'
 import { holdsAccount, holdsGuest, personalTexts, textsOfGuest } from './personal-traces.ts'
@@ -29,7 +31,7 @@ export type Erased = {
   user: UserRow
   /** How many guest orders had its email. */
   guestOrders: number
-  /** How many invoices and credit notes still name the person, as the law requires; the last year in which they do. */
+  /** How many invoices, credit notes and statements of payouts still name the person, as the law requires; the last year in which they do. */
   invoices: { count: number; keptUntil: number | null }
   /** Whether the old content of changed rows is gone from the database file and its log. */
   tracesRemoved: boolean
@@ -103,7 +105,10 @@ function removeLeftovers(
 }
 
 function keptInvoices(db: App['db'], person: Person): Erased['invoices'] {
-  const years = documentsOfPerson(db, person).flatMap(({ buyer, year }) => (buyer === null ? [] : [year]))
+  const invoiced = documentsOfPerson(db, person).flatMap(({ buyer, year }) => (buyer === null ? [] : [year]))
+  const paid = person.id === null ? [] : payoutsOfUser(db, person.id)
+  const named = paid.flatMap(({ payee, createdAt }) => (payee === null ? [] : [shopDay(db, createdAt)]))
+  const years = [...invoiced, ...named.map((day) => Number(day.slice(0, 4)))]
   const keptUntil = years.length === 0 ? null : Math.max(...years) + setting(db, 'invoice.keepYears')
   return { count: years.length, keptUntil }
 }

@@ -9,11 +9,12 @@ import { purgePrices } from '../shop/catalog/public/lowest-price.ts'
 import { dropExpiredKeys } from '../shop/checkout/idempotency.ts'
 import { eraseDormant, forgetGuests, remindDormant } from '../shop/customers/retention.ts'
 import { purgeEvents } from '../shop/events/list-events.ts'
-import { shopDay } from '../shop/settings/shop-days.ts'
+import { shopDay, startOfShopDay } from '../shop/settings/shop-days.ts'
 import { purgeMails } from '../shop/mail/queue.ts'
 import { anonymiseUnpaidOrders } from '../shop/orders/buyer.ts'
 import { purgeHolders } from '../shop/orders/holds.ts'
 import { forgetBuyers } from '../shop/orders/invoice-order.ts'
+import { forgetPayees } from '../shop/payouts/statement.ts'
 import { dropOldEvents } from '../shop/payments/webhook.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { purgeDeliveries } from '../shop/webhooks/deliveries.ts'
@@ -64,6 +65,7 @@ export async function cleanUp(shop: ShopContext, isStopped: () => boolean = () =
     purgeHolders,
     (tx, range) => forgetGuests(tx, now, range),
     (tx, range) => forgetBuyers(tx, buyersBefore, range),
+    (tx, range) => forgetPayees(tx, startOfShopDay(shop.db, buyersBefore), range),
     (tx, range) => purgeEvents(tx, eventsBefore, range)
   ]
   for (const change of changes) {

@@ -27,6 +27,7 @@ import { checkoutPages } from './pay-page.ts'
 import { provePages } from './prove-page.ts'
 import { chooseLanguage, forVisitor, languageUrl } from './language-choice.ts'
 import { shippingPages } from './shipping-page.ts'
+import { statementPages } from './statement-page.ts'
 import { errorPage, readOnlyPage } from './shop-site.ts'
 import { offeredLanguages } from '../shop/settings/language.ts'
 import { storefrontPages } from './storefront-pages.ts'
@@ -43,6 +44,7 @@ export const pageRoutes: readonly PageRoute[] = [
   ...subscriptionPages,
   ...provePages,
   ...invoicePages,
+  ...statementPages,
   ...shippingPages,
   ...lawTextPages,
   ...checkoutPages

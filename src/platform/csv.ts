@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
+import { toDecimalText, toMajor } from './money.ts'
 
 export type CsvCell = string | number | null
 
@@ -16,4 +17,9 @@ export function toCsvRows(rows: readonly (readonly CsvCell[])[]): string {
     rows.map((row) => [...row]),
     { escape_formulas: true }
   )
+}
+
+/** An amount in major units, with the decimals of its currency. A negative one is a number, because its text starts like a formula. */
+export function amountCell(minor: number, currency: string): CsvCell {
+  return minor < 0 ? toMajor(minor, currency) : toDecimalText(minor, currency)
 }

@@ -328,7 +328,11 @@ describe('GET /affiliates/payouts', () => {
         reference: 'run 3',
         createdAtUtc: expect.stringMatching(/Z$/),
         failedAtUtc: null,
-        lines: [{ referralId: 3, orderId: 3, amountMinor: 500 }]
+        lines: [{ referralId: 3, orderId: 3, amountMinor: 500 }],
+        statement: {
+          pdfUrl: expect.stringMatching(/^http.*\/account\/payout\/3\.[\w.-]+$/),
+          csvUrl: expect.stringMatching(/\/account\/payout\/3\.[\w.-]+\?format=csv$/)
+        }
       }
     ])
     failPayout(app.db, 1, { reason: 'account closed', by: 'lena' }, now)

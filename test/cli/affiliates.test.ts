@@ -234,6 +234,14 @@ describe('payouts on the command line', () => {
     expect(await json(shop, 'payouts', 'fail', '1', '--reason', 'closed', '--yes')).toMatchObject({
       json: { error: { code: 'CONFLICT', message: 'Payout 1 failed already: closed' } }
     })
+    const [pdf, csv] = [join(shop.dataDir, 'payout.pdf'), join(shop.dataDir, 'payout.csv')]
+    const written = await run(shop, 'payouts', 'show', '1', '--pdf', pdf, '--csv', csv)
+    expect(written.stdout).toContain(`Written to ${csv}.`)
+    expect(readFileSync(pdf, 'latin1')).toMatch(/^%PDF-1\.7/)
+    expect(readFileSync(csv, 'utf8')).toMatch(/\n1,2026-\d\d-\d\d,SEPA-7,failed,mira,1,1,2026-01-01,10,2\.00,EUR\n/)
+    expect(await json(shop, 'payouts', 'show', '1', '--pdf', pdf)).toMatchObject({
+      json: { error: { code: 'CONFLICT' } }
+    })
     expect(await json(shop, 'payouts', 'show', '2')).toMatchObject({ json: { error: { code: 'NOT_FOUND' } } })
     expect((await json(shop, 'payouts', 'list', '--state', 'paid')).json).toEqual({ payouts: [] })
     expect((await json(shop, 'payouts', 'plan')).json).toMatchObject({ payouts: [{ amountMinor: 200 }] })

@@ -88,7 +88,9 @@ test('an erasure leaves the invoices, says so, and the clean-up removes the buye
   const erased = await shopstead(shop.dataDir, ['users', 'erase', String(lena.id), '--yes', '--json'])
   expect(erased.json).toMatchObject({ invoices: { count: 1, keptUntil: 2036 }, tracesRemoved: true })
   const again = await shopstead(shop.dataDir, ['users', 'erase', String(lena.id), '--yes'])
-  expect(again.stdout).toContain('stay on 1 invoices and credit notes until the end of 2036')
+  expect(again.stdout).toContain(
+    'stay on 1 document (invoices, credit notes, statements of payouts) until the end of 2036'
+  )
   const buyers = () => [mine, strangers].map((id) => documentsOf(shop.db, id)[0]?.buyer?.lines ?? null)
   shop.clock.set(Date.UTC(2036, 11, 31))
   await cleanUp(shop)

@@ -3,7 +3,7 @@ import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { getAffiliate, getAffiliateById } from '../../shop/affiliates/find.ts'
-import { listAdminPayouts, showPayout } from '../../shop/payouts/find.ts'
+import { getPayout, listAdminPayouts, showPayout } from '../../shop/payouts/find.ts'
 import type { AdminPayout } from '../../shop/payouts/find.ts'
 import { adoptLostPayouts, describeLost, listLostPayouts } from '../../shop/payouts/lost.ts'
 import { readPayees } from '../../shop/payouts/payouts-csv.ts'
@@ -18,11 +18,13 @@ import { referralsInReview, waitingReferrals } from '../../shop/payouts/held.ts'
 import type { HeldReason, WaitingReferrals } from '../../shop/payouts/held.ts'
 import { payoutStates } from '../../shop/payouts/shapes.ts'
 import type { PayoutState } from '../../shop/payouts/shapes.ts'
+import { payeeLanguage, statementCsv, statementPdf } from '../../shop/payouts/statement.ts'
+import { inLanguage, wordsOf } from '../../shop/settings/language.ts'
 import { reviewWords } from './review-words.ts'
 import { addCommand, confirmOrRefuse, runs } from '../run.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import { countOf, parseId, parsePageLimit } from '../terminal/arguments.ts'
-import { readInput, writeCsv } from '../terminal/files.ts'
+import { readInput, writeCsv, writeNewFile } from '../terminal/files.ts'
 import type { Answer } from '../terminal/output.ts'
 import { table, timeCell, timeText } from '../terminal/table.ts'
 import { operatorName } from '../terminal/terminal.ts'
@@ -49,9 +51,15 @@ export function define(program: ShopCommand): void {
     .addOption(new Option('--state <state>', 'only payouts in this state').choices(payoutStates))
     .option('--limit <n>', 'maximum number, up to 1000', '20')
   runs(listing, list)
-  runs(addCommand(group, 'show <id>', 'show one payout with its referrals', 'payouts show 3'), ({ app }, id: string) =>
-    answer(app, parseId(id))
+  const showing = addCommand(
+    group,
+    'show <id>',
+    'show one payout with its referrals, and write its statement',
+    'payouts show 3 --pdf payout-3.pdf'
   )
+    .option('--pdf <file>', "write the statement to a new PDF file, in the affiliate's language")
+    .option('--csv <file>', 'write the lines of the statement to a new CSV file')
+  runs(showing, show)
   const failing = addCommand(
     group,
     'fail <id>',
@@ -108,7 +116,21 @@ function payoutTable(payouts: readonly AdminPayout[]) {
   return table(['Payout', 'Affiliate', 'Amount', 'State', 'Paid', 'Reference'], rows)
 }
 
-function answer(app: App, id: number): Answer {
+async function show({ app, options }: Work<{ pdf?: string; csv?: string }>, text: string): Promise<Answer> {
+  const { pdf, csv } = options
+  const payout = getPayout(app.db, parseId(text))
+  const words = wordsOf(inLanguage(app, payeeLanguage(app.db, payout)))
+  if (pdf !== undefined) writeNewFile(pdf, await statementPdf(app.db, payout, words))
+  if (csv !== undefined) writeCsv(csv, statementCsv(app.db, payout))
+  const files = [pdf, csv].filter((file) => file !== undefined)
+  return answer(
+    app,
+    payout.id,
+    files.map((file) => `Written to ${file}.`)
+  )
+}
+
+function answer(app: App, id: number, notes: readonly string[] = []): Answer {
   const shown = showPayout(app.db, id)
   const { payout, lines } = shown
   const money = (minor: number): string => formatMoney(minor, payout.currency)
@@ -120,7 +142,8 @@ function answer(app: App, id: number): Answer {
       `Payout ${payout.id} to ${payout.affiliateCode}: ${money(payout.amountMinor)}, ${payout.state}`,
       `Paid ${timeText(payout.createdAtUtc)} by ${payout.paidBy}${payout.reference === null ? '' : `, reference ${payout.reference}`}`,
       ...failure,
-      table(['Referral', 'Order', 'Amount'], rows)
+      table(['Referral', 'Order', 'Amount'], rows),
+      ...notes
     ]
   }
 }

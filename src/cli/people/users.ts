@@ -253,7 +253,7 @@ function leftoverLines({ invoices, tracesRemoved, backups, replica }: Omit<Erase
     ...(invoices.keptUntil === null
       ? []
       : [
-          `The name and address stay on ${invoices.count} invoices and credit notes until the end of ${invoices.keptUntil}, as the law requires of a shop (setting invoice.keepYears).`
+          `The name and address stay on ${countOf(invoices.count, 'document')} (invoices, credit notes, statements of payouts) until the end of ${invoices.keptUntil}, as the law requires of a shop (setting invoice.keepYears).`
         ]),
     ...(tracesRemoved ? [] : [traceAdvice(who, replica !== null)]),
     ...(backups.length === 0 ? [] : ['These backups still contain the person. Delete them:', ...backups]),

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import { toCsv } from '../../platform/csv.ts'
+import { amountCell, toCsv } from '../../platform/csv.ts'
 import type { CsvCell } from '../../platform/csv.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toDay, toIso } from '../../platform/iso-time.ts'
-import { formatMoney, toDecimalText, toMajor } from '../../platform/money.ts'
+import { formatMoney, toMajor } from '../../platform/money.ts'
 import { assetPath } from '../../platform/package-root.ts'
 import { openTemplates } from '../../platform/templates.ts'
 import type { PeriodKind, PeriodOptions } from './days.ts'
@@ -41,8 +41,7 @@ const forms: { [K in Kind]: Form<Kinds[K]> } = {
   money: {
     isNumber: true,
     json: ({ minor, currency }) => toMajor(minor, currency),
-    // A text that starts with a minus would be escaped as a formula. A number is not.
-    csv: ({ minor, currency }) => (minor < 0 ? toMajor(minor, currency) : toDecimalText(minor, currency)),
+    csv: ({ minor, currency }) => amountCell(minor, currency),
     text: ({ minor, currency }) => formatMoney(minor, currency),
     ifMissing: '-'
   },

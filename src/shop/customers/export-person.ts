@@ -16,6 +16,8 @@ import { documentsOf } from '../invoices/find.ts'
 import { toInvoice } from '../invoices/text.ts'
 import { mails } from '../mail/schema.ts'
 import { customersOf } from '../payments/gateway-customer.ts'
+import { payoutsOfUser, showPayout } from '../payouts/find.ts'
+import type { PayoutRow } from '../referrals/store.ts'
 import { balanceOf } from '../referrals/ledger.ts'
 import { listOrdersOfGuest, listOrdersOfPerson } from './admin-orders.ts'
 
@@ -112,6 +114,13 @@ function affiliateOf(db: Db, userId: number) {
   return {
     ...personalFields(affiliates, affiliate),
     ...toAffiliate(db, affiliate),
-    balance: balanceOf(db, affiliate.id)
+    balance: balanceOf(db, affiliate.id),
+    payouts: payoutsOfUser(db, userId).map((row) => payoutOf(db, row))
   }
+}
+
+function payoutOf(db: Db, { id, payee }: PayoutRow) {
+  const { payout, lines } = showPayout(db, id)
+  const { paidBy: _operator, ...shown } = payout
+  return { ...shown, payee, lines }
 }

@@ -1,24 +1,35 @@
-import { and, asc, desc, eq, inArray, isNotNull, isNull, lt } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, inArray, isNotNull, isNull, lt } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
-import type { ShopContext } from '../context.ts'
-import { findAffiliateOfUser } from '../affiliates/find.ts'
-import { requireAffiliate } from '../affiliates/gate.ts'
 import { affiliates } from '../affiliates/schema.ts'
-import { openCursor, sealCursor } from '../referrals/list.ts'
-import type { ReferralsQuery } from '../referrals/list.ts'
 import { commissionEntries, payoutFailures, payouts, referrals } from '../referrals/schema.ts'
 import type { CommissionEntryRow, PayoutRow } from '../referrals/store.ts'
-import type { OwnPayout, PayoutLineView, PayoutState, PayoutView } from './shapes.ts'
+import type { PayoutLineView, PayoutState, PayoutView } from './shapes.ts'
 
 export type FailureRow = typeof payoutFailures.$inferSelect
 
-/** Finds a payout by its id. @throws AppError NOT_FOUND */
+/** Finds a payout by its id. */
+export function findPayout(db: Db, id: number): PayoutRow | undefined {
+  return db.orm.select().from(payouts).where(eq(payouts.id, id)).get()
+}
+
+/** As `findPayout`. @throws AppError NOT_FOUND */
 export function getPayout(db: Db, id: number): PayoutRow {
-  const payout = db.orm.select().from(payouts).where(eq(payouts.id, id)).get()
+  const payout = findPayout(db, id)
   if (payout === undefined) throw new AppError('NOT_FOUND', `Payout ${id} does not exist.`)
   return payout
+}
+
+/** All payouts to a user's affiliate account, the oldest first. */
+export function payoutsOfUser(db: Db, userId: number): PayoutRow[] {
+  return db.orm
+    .select(getTableColumns(payouts))
+    .from(payouts)
+    .innerJoin(affiliates, eq(affiliates.id, payouts.affiliateId))
+    .where(eq(affiliates.userId, userId))
+    .orderBy(asc(payouts.id))
+    .all()
 }
 
 /** Why and when a payout failed; undefined for one that did not. */
@@ -29,6 +40,9 @@ export function findFailure(db: Db, payoutId: number): FailureRow | undefined {
 /** What a payout paid for one referral: negative for a commission, positive for a debt that it set off; `referralId` is null for bonuses. */
 export type PaidEntry = Pick<CommissionEntryRow, 'affiliateId' | 'currency' | 'referralId' | 'amountMinor'> & {
   orderId: number | null
+  /** The day on which the order was placed, and the rate of its commission. */
+  day: string | null
+  rateBps: number | null
 }
 
 /** What a payout paid, one entry for each of its referrals with an amount; also of one that failed later. */
@@ -37,10 +51,19 @@ export function entriesOfPayout(db: Db, id: number): PaidEntry[] {
 }
 
 /** As `entriesOfPayout`, for several payouts at once, by their ids. */
-function entriesOfPayouts(db: Db, ids: readonly number[]): ReadonlyMap<number, PaidEntry[]> {
+export function entriesOfPayouts(db: Db, ids: readonly number[]): ReadonlyMap<number, PaidEntry[]> {
   const { affiliateId, currency, referralId, amountMinor, payoutId } = commissionEntries
   const rows = db.orm
-    .select({ payoutId, affiliateId, currency, referralId, orderId: referrals.orderId, amountMinor })
+    .select({
+      payoutId,
+      affiliateId,
+      currency,
+      referralId,
+      amountMinor,
+      orderId: referrals.orderId,
+      day: referrals.day,
+      rateBps: referrals.rateBps
+    })
     .from(commissionEntries)
     .leftJoin(referrals, eq(referrals.id, referralId))
     .where(inArray(payoutId, [...ids]))
@@ -99,7 +122,8 @@ export function showPayout(db: Db, id: number): { payout: AdminPayout; lines: Pa
   return { payout, lines: toLines(entriesOfPayout(db, id)) }
 }
 
-function toLines(entries: readonly PaidEntry[] = []): PayoutLineView[] {
+/** What a payout paid for each referral, as people see it. */
+export function toLines(entries: readonly PaidEntry[] = []): PayoutLineView[] {
   return entries.map(({ referralId, orderId, amountMinor }) => ({ referralId, orderId, amountMinor: -amountMinor }))
 }
 
@@ -116,34 +140,6 @@ function toPayout(
     createdAtUtc: toIso(createdAt),
     failedAtUtc: toIsoOrNull(failure?.createdAt)
   }
-}
-
-/**
- * One page of the payouts of a user's affiliate account, the newest first, also while the account is not active.
- *
- * @throws AppError AFFILIATE_NOT_FOUND; VALIDATION_FAILED on `cursor`
- */
-export function listOwnPayouts(
-  { db, keys }: Pick<ShopContext, 'db' | 'keys'>,
-  userId: number,
-  { limit, cursor }: ReferralsQuery
-): { payouts: OwnPayout[]; nextCursor: string | null } {
-  const candidate = findAffiliateOfUser(db, userId)
-  const beforeId = cursor === undefined ? Number.MAX_SAFE_INTEGER : openCursor(keys.cursor, candidate?.id, cursor)
-  const { id: affiliateId } = requireAffiliate(db, candidate)
-  const rows = listAdminPayouts(db, { affiliateId, beforeId, limit: limit + 1 })
-  const shown = rows.slice(0, limit)
-  const entries = entriesOfPayouts(
-    db,
-    shown.map(({ id }) => id)
-  )
-  const page = shown.map(({ affiliateCode: _code, paidBy: _by, failureReason: _why, ...payout }) => ({
-    ...payout,
-    lines: toLines(entries.get(payout.id))
-  }))
-  const last = page.at(-1)
-  const nextCursor = rows.length > limit && last !== undefined ? sealCursor(keys.cursor, affiliateId, last.id) : null
-  return { payouts: page, nextCursor }
 }
 
 /** A payout as the data of its events. */

@@ -24,6 +24,11 @@ const line = z.object({
 })
 export type PayoutLineView = z.infer<typeof line>
 
-/** A payout as its affiliate sees it: a statement of what it paid for each referral. */
-export const ownPayout = z.object({ ...payoutView.shape, lines: z.array(line) }).meta({ id: 'Payout' })
+const statement = z.object({
+  pdfUrl: z.string().meta({ description: 'The statement as a PDF. The address needs no session.' }),
+  csvUrl: z.string().meta({ description: 'Its lines as CSV.' })
+})
+
+/** A payout as its affiliate sees it: what it paid for each referral, and its statement. */
+export const ownPayout = z.object({ ...payoutView.shape, lines: z.array(line), statement }).meta({ id: 'Payout' })
 export type OwnPayout = z.infer<typeof ownPayout>
