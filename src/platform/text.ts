@@ -17,9 +17,12 @@ export function codePoints(text: string): number {
   return count
 }
 
-/** Characters that show nothing: marks of direction, soft hyphen, zero-width space, byte order mark, and tags (U+E0000). */
+/**
+ * Characters that show nothing, by Unicode's property: marks of direction, soft hyphen, zero-width space, byte order mark,
+ * empty letters, and tags (U+E0000). The selectors of emoji and Mongolian letters stay.
+ */
 const invisible =
-  /[\u00AD\u061C\u180E\u200B\u200E\u200F\u2060-\u2064\u206A-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E0FFF}]/gu
+  /(?!\u200C|\u200D|[\u180B-\u180D\u180F]|[\uFE00-\uFE0F])(?:\p{Default_Ignorable_Code_Point}|[\uFFF9-\uFFFB])/gu
 
 /**
  * A text without the characters that show nothing. They make two names equal to the eye, turn the words around them, or

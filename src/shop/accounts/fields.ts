@@ -36,6 +36,19 @@ export function lineField(max: number) {
     .refine((text) => codePoints(text) <= max, `Must have at most ${max} character${max === 1 ? '' : 's'}.`)
 }
 
+/**
+ * Text with line breaks, without invisible characters; `max` in code points. Control characters could run commands in the
+ * terminal of an operator who reads it.
+ */
+export function textField(max: number) {
+  return z
+    .string()
+    .meta({ maxLength: max })
+    .refine((text) => codePoints(text) <= max, `Must have at most ${max} characters.`)
+    .refine((text) => !/[^\P{Cc}\t\n\r]/u.test(text), 'Must not contain control characters.')
+    .transform(withoutInvisible)
+}
+
 /** A line with at least one visible character. */
 export function nameField(max: number) {
   return lineField(max).refine((text) => visible.test(text), 'Must not be empty.')

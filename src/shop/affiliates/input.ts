@@ -1,17 +1,13 @@
 import { z } from 'zod'
 import { validationFailed } from '../../errors.ts'
-import { codePoints } from '../../platform/text.ts'
+import { textField } from '../accounts/fields.ts'
 
 const webUrl = z.string().max(2048).refine(isWebUrl, 'Must be an http or https URL without credentials.')
 
 /** Body of POST /affiliates/apply; null counts as absent. */
 export const applyBody = z.strictObject({
   website: webUrl.nullish(),
-  message: z
-    .string()
-    .meta({ maxLength: 2000 })
-    .refine((text) => codePoints(text) <= 2000, 'Must have at most 2000 characters.')
-    .nullish(),
+  message: textField(2000).nullish(),
   marketingOptIn: z.boolean().nullish().meta({ description: 'The partner opt-in; absent counts as false.' })
 })
 export type ApplyInput = z.output<typeof applyBody>

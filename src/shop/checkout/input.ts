@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { codePoints, compareKey, withoutInvisible } from '../../platform/text.ts'
-import { emailField, lineField } from '../accounts/fields.ts'
+import { codePoints, compareKey } from '../../platform/text.ts'
+import { emailField, lineField, textField } from '../accounts/fields.ts'
 import { strategyNames, takesToken } from '../orders/strategies.ts'
 import { isCountry } from '../../platform/postal/countries.ts'
 
@@ -119,11 +119,6 @@ const webAddress = atMost(2048).refine(
   'Must be an http or https address without a user name.'
 )
 
-// Control characters could run commands in the terminal of an operator who reads the notes.
-const notes = atMost(2000)
-  .refine((text) => !/[^\P{Cc}\t\n\r]/u.test(text), 'Must not contain control characters.')
-  .transform(withoutInvisible)
-
 const itemsRule = 'Must be a list of 1 to 30 items.'
 const codesRule = 'Must be a list of at most 10 codes.'
 
@@ -163,7 +158,7 @@ export const checkoutBody = z
     ...buyerFields,
     returnUrl: optional(webAddress),
     cancelUrl: optional(webAddress),
-    notes: optional(notes),
+    notes: optional(textField(2000)),
     paymentToken: optional(atMost(255).transform((token) => (token.trim() === '' ? undefined : token)))
   })
   .refine((body) => distinctCodes(body) <= 10, fewCodes)
