@@ -9,6 +9,7 @@ import { refusal } from '../../support/accounts.ts'
 import { shopWith } from '../catalog/support.ts'
 import { line } from '../orders/support.ts'
 import { noon } from '../../support/temporary-shop.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
 
 /** The lines and coupons of a cart that can be bought as it is. */
 function priceCart(...args: Parameters<typeof evaluateCart>): PricedCart {
@@ -51,6 +52,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 
 test("distributes discounts so that lines and coupons sum to the order's discount and no total is negative", () => {
   const shop = shopWith(catalog)
+  setSetting(shop, 'checkout.combinePercentCoupons', 'true', noon)
   fc.assert(
     fc.property(anyItems, fc.subarray(codes), fc.constantFrom('EUR', 'JPY', 'KWD'), (items, sent, currency) => {
       const bought = items.some(({ productId }) => productId % 2 === 1) ? sent : sent.filter((code) => code !== 'SOME')
