@@ -209,6 +209,22 @@ describe('a newer cart of the same buyer', () => {
     expect([statusOf(older), statusOf(newer)]).toEqual(['processing', 'pending'])
   })
 
+  it('does not get the last piece of an order that was paid before the shop heard of it', async () => {
+    const older = await place({ ...last, customer: { email: 'a@b.example' } })
+    shop.app.sandbox?.addFault({ target: 'webhook:*', fault: 'lost', times: -1 })
+    await buyer.form(local(older.data.checkoutUrl), { payment_method: 'pm_card_visa' })
+    const newer = await checkOut(buyer, both)
+    expect(newer.error.details['problems']).toMatchObject([{ path: 'items.0.quantity', code: 'sold_out' }])
+    expect([newer.status, statusOf(older)]).toEqual([422, 'processing'])
+  })
+
+  it('replaces the older order when the gateway does not answer whether it is paid', async () => {
+    const older = await place(last)
+    shop.app.sandbox?.addFault({ target: 'checkout.sessions.retrieve', fault: '500', times: -1 })
+    const newer = await place(both)
+    expect([statusOf(older), statusOf(newer)]).toEqual(['cancelled', 'pending'])
+  })
+
   it('does not cancel an order that was paid with a coupon that its buyer has used before', async () => {
     const email = 'paula@b.example'
     const body = { ...mug, couponCode: 'FIRST' }

@@ -22,9 +22,9 @@ import {
   assertMayHold,
   cancelReplaced,
   closePaymentsOf,
+  findReplaced,
   ifReleased,
-  releaseOldestOrders,
-  replacedOrders
+  releaseOldestOrders
 } from './held-orders.ts'
 import { linkOrder } from './idempotency.ts'
 import { assertOffered, offersChoice } from './payment-config.ts'
@@ -125,7 +125,7 @@ export async function placeOrder(
     const cartKey = cartKeyOf(shop, input)
     // The same request, which arrived at the same time, may have made its order by now. It is continued, not replaced.
     const continued = takesToken(strategy) ? undefined : findContinuedOrder(shop.db, caller.holder, cartKey, now)
-    const replaced = continued === undefined ? replacedOrders(shop.db, caller.holder, body) : []
+    const replaced = continued === undefined ? await findReplaced(shop, caller.holder, body) : []
     // A cart that is refused costs no hash, writes no key, replaces no order, and reveals nothing about the email.
     const mayRefuse = accountRequest !== null || caller.takeKey !== null || replaced.length > 0
     if (continued === undefined && mayRefuse) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
@@ -26,6 +27,7 @@ import { dryRunWhenFree } from '../../platform/db/dry-run.ts'
 import { couponsOf, getOrder, itemsOf } from '../orders/find.ts'
 import { attemptsOf, unanswered } from '../payments/attempts.ts'
 import { isAtTheBank } from '../payments/gateway-state.ts'
+import { askGateway } from './buyer-status.ts'
 import { sentCodes } from './cart.ts'
 import type { QuoteBody } from './input.ts'
 
@@ -153,6 +155,22 @@ async function forEach(
     }
   }
 }
+
+/**
+ * The orders that a new one replaces (`replacedOrders`). The gateway is asked about them first: one that was paid on the
+ * payment page, which the shop has not heard of yet, keeps its stock and coupons. If the gateway does not answer soon,
+ * the order is replaced, and a payment that arrives later is a late payment of it.
+ */
+export async function findReplaced(shop: ShopContext, holder: Holder, body: QuoteBody): Promise<number[]> {
+  const found = replacedOrders(shop.db, holder, body)
+  if (found.length === 0) return found
+  const asked = Promise.all(found.map((orderId) => askGateway(shop, orderId)))
+  await Promise.race([asked, sleep(longestQuestionMs, undefined, { ref: false })])
+  return replacedOrders(shop.db, holder, body)
+}
+
+/** The new order is not placed yet, so its buyer waits for less than for the end of the old one. */
+const longestQuestionMs = 2_000
 
 /** Cancels the orders that a new one replaces, and that can still be replaced, in the transaction of the new one. */
 export function cancelReplaced(tx: Tx, orderIds: readonly number[], now: number): void {

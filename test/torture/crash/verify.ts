@@ -17,8 +17,8 @@ export type ShownOrder = {
 }
 
 /**
- * The statuses of orders that are paid and not fully refunded. An order is on hold when its payment was reported after its
- * buyer's next order had replaced it and another order had taken its stock.
+ * The statuses of orders that are paid and not fully refunded. An order is on hold when its buyer's next order replaced it
+ * without an answer of the gateway, another order took its stock, and its payment was reported after that.
  */
 const paid: ReadonlySet<string> = new Set(['processing', 'completed', 'on-hold'])
 const over: ReadonlySet<string> = new Set(['failed', 'cancelled'])
