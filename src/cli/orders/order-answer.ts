@@ -20,6 +20,20 @@ export function parseLineQuantity(option: string, text: string): LineQuantity {
   return { line: Number(line), quantity: Number(quantity) }
 }
 
+/** The number of a line. @throws AppError USAGE */
+export function parseLine(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
+  throw new AppError('USAGE', '--remove takes the number of a line, such as 2.')
+}
+
+/** `mug:2`, or `shirt/RED-M:1` for a variation. @throws AppError USAGE */
+export function parseItem(option: string, text: string): { slug: string; sku: string | undefined; quantity: number } {
+  const [, slug, sku, quantity] = /^([^/:]+)(?:\/(.+))?:([1-9]\d{0,5})$/.exec(text) ?? []
+  if (slug === undefined)
+    throw new AppError('USAGE', `${option} takes SLUG:QUANTITY or SLUG/SKU:QUANTITY, such as mug:2.`)
+  return { slug, sku, quantity: Number(quantity) }
+}
+
 /**
  * The answer of a command about one order, after what the command did.
  *

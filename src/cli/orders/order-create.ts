@@ -7,7 +7,7 @@ import { createPhoneOrder, findNamedItems } from '../../shop/checkout/phone-orde
 import { findPickup } from '../../shop/shipping/zones.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import { parseAge } from '../terminal/arguments.ts'
-import { answer } from './order-answer.ts'
+import { answer, parseItem } from './order-answer.ts'
 import type { Answer } from '../terminal/output.ts'
 import { addCommand, assertPublicUrl, runs } from '../run.ts'
 
@@ -64,7 +64,10 @@ function createOne({ app, options, now }: Work<CreateOptions>): Answer {
   const address = definedFields(Object.fromEntries(addressParts.map((part) => [part, options[part]])))
   const customer = { firstName, lastName, phone }
   const body = parseWith(checkoutBody, {
-    items: findNamedItems(app.db, options.item.map(parseItem)),
+    items: findNamedItems(
+      app.db,
+      options.item.map((item) => parseItem('--item', item))
+    ),
     customer,
     shippingAddress: Object.keys(address).length === 0 ? undefined : address,
     shippingMethod,
@@ -85,11 +88,4 @@ function createOne({ app, options, now }: Work<CreateOptions>): Answer {
       ...(mailed && placed.order.paidAt === null ? [`The server sends the link to ${email} within a second.`] : [])
     ]
   })
-}
-
-/** `mug:2`, or `shirt/RED-M:1` for a variation. @throws AppError USAGE */
-function parseItem(text: string): { slug: string; sku: string | undefined; quantity: number } {
-  const [, slug, sku, quantity] = /^([^/:]+)(?:\/(.+))?:([1-9]\d{0,5})$/.exec(text) ?? []
-  if (slug === undefined) throw new AppError('USAGE', '--item takes SLUG:QUANTITY or SLUG/SKU:QUANTITY, such as mug:2.')
-  return { slug, sku, quantity: Number(quantity) }
 }

@@ -92,7 +92,7 @@ function saleRefusals(db: Db, sale: Sale, now: number): RefusalGroup[] {
 }
 
 /** What the gateway's page can add to the products, at any address. */
-function addedLines(db: Db): AddedLines {
+export function addedLines(db: Db): AddedLines {
   const taxes = !setting(db, 'tax.pricesIncludeTax') && listTaxRates(db).length > 0
   return { shipping: zoneCountries(db).length > 0, taxes }
 }

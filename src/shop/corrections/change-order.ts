@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { validationFailed } from '../../errors.ts'
+import { AppError, validationFailed } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/database.ts'
 import { definedFields } from '../../platform/input-fields.ts'
@@ -16,33 +16,55 @@ import type { OrderDetails } from '../orders/schema.ts'
 import { recordMove } from '../orders/transition.ts'
 import { changeUnpaid } from '../payments/end-hold.ts'
 import { emit } from '../webhooks/emit.ts'
-import { editBuyer } from './edit-order.ts'
+import { editUnpaidLines, settleTotal } from './edit-lines.ts'
+import type { LineEdits } from './edit-lines.ts'
+import { assertOpen, editBuyer } from './edit-order.ts'
 import type { BuyerEdits } from './edit-order.ts'
+
+/** What an operator changes in an order: its buyer and shipping, and its lines. */
+export type OrderEdits = { buyer: BuyerEdits } & LineEdits
 
 /**
  * Changes an order for an operator. The invoice of a paid order is corrected if it names another buyer, the history says
  * what was changed, and the buyer gets an email with old and new.
  *
  * @returns the names of what is different now; none if nothing is
- * @throws AppError as editBuyer; for an unpaid order as changeUnpaid, whose payment pages are closed first
+ * @throws AppError as editBuyer and editUnpaidLines; for an unpaid order as changeUnpaid, whose payment pages are closed
+ *   first
  */
 export async function changeOrder(
   shop: ShopContext,
   orderId: number,
-  edits: BuyerEdits,
+  edits: OrderEdits,
   by: string
 ): Promise<string[]> {
-  if (Object.keys(definedFields(edits)).length === 0) throw validationFailed({ _body: ['Nothing to change is given.'] })
-  if (getOrder(shop.db, orderId).paidAt === null)
-    return changeUnpaid(shop, orderId, by, (tx, order, now) => apply(tx, order, { edits, by }, now))
-  return writeWhenFree(shop.db, (tx) => apply(tx, getOrder(tx, orderId), { edits, by }, shop.clock.now()))
+  const { buyer, lines, add } = edits
+  const changesLines = lines.length + add.length > 0
+  if (Object.keys(definedFields(buyer)).length === 0 && !changesLines)
+    throw validationFailed({ _body: ['Nothing to change is given.'] })
+  const { paidAt } = getOrder(shop.db, orderId)
+  if (paidAt === null)
+    return changeUnpaid(shop, orderId, by, (tx, order, now) => apply(tx, shop, order, { edits, by }, now))
+  if (changesLines) throw new AppError('CONFLICT', `Order ${orderId} is paid, so its lines cannot be changed.`)
+  return writeWhenFree(shop.db, (tx) => apply(tx, shop, getOrder(tx, orderId), { edits, by }, shop.clock.now()))
 }
 
-function apply(tx: Tx, order: OrderRow, { edits, by }: { edits: BuyerEdits; by: string }, now: number): string[] {
+function apply(
+  tx: Tx,
+  shop: ShopContext,
+  order: OrderRow,
+  { edits, by }: { edits: OrderEdits; by: string },
+  now: number
+): string[] {
+  assertOpen(order)
+  const { buyer, ...lineEdits } = edits
+  const goodsChanged = lineEdits.lines.length + lineEdits.add.length > 0
   const details = detailsOf(tx, order)
-  const changed = editBuyer(tx, order, edits, now)
-  const fields = recordChange(tx, { before: order, order: changed }, { details, by }, now)
-  if (fields.includes('email') && changed.paidAt !== null) mailClaim(tx, changed, now)
+  const changed = goodsChanged ? editUnpaidLines(tx, order, lineEdits, now) : order
+  const edited = editBuyer(tx, changed, { ...buyer, goodsChanged }, now)
+  const fields = recordChange(tx, { before: order, order: edited }, { details, by }, now)
+  if (fields.includes('email') && edited.paidAt !== null) mailClaim(tx, edited, now)
+  if (goodsChanged) settleTotal(tx, shop, edited, now)
   return fields
 }
 

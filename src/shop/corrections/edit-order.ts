@@ -45,13 +45,18 @@ export type BuyerEdits = z.output<typeof buyerEdits>
 
 /**
  * Changes the buyer of an order, where it is shipped to and how. The tax of a paid order stays, and so does what its
- * shipping costs.
+ * shipping costs. An unpaid one whose lines have changed (`goodsChanged`) is shipped at the price for them.
  *
  * @returns the order as it is now
  * @throws AppError as assertOpen; CONFLICT if its goods have left, or if it would have another tax; VALIDATION_FAILED (the
  *   fields)
  */
-export function editBuyer(tx: Tx, before: OrderRow, edits: BuyerEdits, now: number): OrderRow {
+export function editBuyer(
+  tx: Tx,
+  before: OrderRow,
+  { goodsChanged, ...edits }: BuyerEdits & { goodsChanged: boolean },
+  now: number
+): OrderRow {
   assertOpen(before)
   const { email, shippingMethod, ...who } = edits
   const changed = { ...before, ...withPlace(tx, before, edits) }
@@ -66,7 +71,7 @@ export function editBuyer(tx: Tx, before: OrderRow, edits: BuyerEdits, now: numb
     .get()
   if (lacksRecipient(tx, addressed) && !lacksRecipient(tx, before))
     throw validationFailed({ firstName: [recipientNeeded] })
-  const shipped = shipBy(tx, { before, order: addressed }, shippingMethod, now)
+  const shipped = shipBy(tx, { before, order: addressed, goodsChanged }, shippingMethod, now)
   return email === undefined ? shipped : storeEmail(tx, shipped, email, now)
 }
 
@@ -160,21 +165,22 @@ function present(parts: Readonly<Record<string, string | undefined>>): Record<st
  */
 function shipBy(
   tx: Tx,
-  { before, order }: { before: OrderRow; order: OrderRow },
+  { before, order, goodsChanged }: { before: OrderRow; order: OrderRow; goodsChanged: boolean },
   methodId: string | undefined,
   now: number
 ): OrderRow {
   if (methodId !== undefined) assertNotGone(tx, before, 'shipping method')
   const isMoved = placesOf(before) !== placesOf(order)
-  if (!isMoved && (methodId === undefined || methodId === order.shippingMethod?.id)) return order
+  const isOther = methodId !== undefined && methodId !== order.shippingMethod?.id
+  if (!isMoved && !isOther && !goodsChanged) return order
   const choice = orderShipping(tx, order, methodId)
-  if (methodId !== undefined && choice.chosen === null) throw notOffered(choice)
-  if (order.paidAt === null && choice.hasMethods && order.shippingMethod !== null) {
-    if (choice.chosen === null) throw notOffered(choice)
-    return setShipping(tx, order, toChosenShipping(choice), now)
+  // The page on which a pending order is paid asks for the method.
+  const asksLater = order.shippingMethod === null && order.status === 'pending' && methodId === undefined
+  if (choice.needsMethod && !asksLater) throw notOffered(choice)
+  if (order.paidAt === null) {
+    const isSame = choice.chosen === null && order.shippingMethod === null
+    return isSame ? repriceOrder(tx, order, now) : setShipping(tx, order, toChosenShipping(choice), now)
   }
-  if (order.paidAt === null) return isMoved ? repriceOrder(tx, order, now) : order
-  if (choice.hasMethods && choice.chosen === null) throw notOffered(choice)
   const { method = order.shippingMethod, amountMinor } = toChosenShipping(choice) ?? {}
   if (methodId !== undefined && amountMinor !== undefined) assertSamePrice(tx, order, amountMinor)
   return tx.orm.update(orders).set({ shippingMethod: method }).where(eq(orders.id, order.id)).returning().get()
@@ -186,7 +192,8 @@ function placesOf(order: OrderRow): string {
   return JSON.stringify([country, state])
 }
 
-function notOffered({ methods }: ShippingChoice): AppError {
+/** The error for a method that cannot ship an order, with those that can. */
+export function notOffered({ methods }: ShippingChoice): AppError {
   const offered = methods.map(({ id }) => id).join(', ')
   const why = offered === '' ? 'No method ships this order there.' : `Must be one of: ${offered}.`
   return validationFailed({ shippingMethod: [why] })

@@ -62,7 +62,8 @@ function order(shop: TestShop, changes: Parameters<typeof draft>[1] = {}): Order
 const paidOrder = (shop: TestShop, changes: Parameters<typeof draft>[1] = {}): OrderRow =>
   move(shop.db, order(shop, changes).id, 'processing', {}, shop.clock.now())
 
-const change = (shop: TestShop, id: number, edits: object) => changeOrder(shop, id, buyerEdits.parse(edits), 'operator')
+const change = (shop: TestShop, id: number, edits: object) =>
+  changeOrder(shop, id, { buyer: buyerEdits.parse(edits), lines: [], add: [] }, 'operator')
 
 function changedMail(shop: TestShop) {
   const rows = shop.db.orm.select().from(mails).where(eq(mails.template, 'order_changed')).orderBy(asc(mails.id)).all()
