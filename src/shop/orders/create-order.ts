@@ -1,5 +1,6 @@
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { insertion } from '../../platform/db/insert.ts'
 import { emailKey } from '../../platform/text.ts'
 import type { affiliates } from '../affiliates/schema.ts'
 import { recordVisit } from '../affiliates/clicks.ts'
@@ -73,6 +74,11 @@ export type NewAttribution = Omit<
   credit: { affiliate: typeof affiliates.$inferSelect; campaign: string | null } | null
 }
 
+const newOrder = insertion(orders)
+const newItem = insertion(orderItems)
+const newCoupon = insertion(orderCoupons)
+const newAttribution = insertion(orderAttributions)
+
 /**
  * Inserts a pending order: takes stock and coupon uses, and writes the lines, the attribution with visit and referral,
  * the first audit row and the event `order.created`.
@@ -85,33 +91,22 @@ export function insertOrder(tx: Tx, sale: NewOrder, now: number): OrderRow {
   const items = takeHold(tx, sale)
   const shippingMinor = shipping?.amountMinor ?? 0
   const totals = computeTotals(saleTerms(tx, sale, lines), { lines, shippingMinor, currency: sale.currency })
-  const order = tx.orm
-    .insert(orders)
-    .values({
-      ...columns,
-      ...toColumns(totals),
-      emailKey: sale.email === null ? null : emailKey(sale.email),
-      status: 'pending',
-      shippingMethod: shipping?.method ?? null,
-      renewalShippingMinor: shipping?.renewalMinor ?? null,
-      publicToken: randomToken(),
-      holdEndsAt: now + holdMinutes * 60_000,
-      createdAt: now,
-      updatedAt: now
-    })
-    .returning()
-    .get()
+  const order = newOrder.get(tx, {
+    ...columns,
+    ...toColumns(totals),
+    emailKey: sale.email === null ? null : emailKey(sale.email),
+    status: 'pending',
+    shippingMethod: shipping?.method ?? null,
+    renewalShippingMinor: shipping?.renewalMinor ?? null,
+    publicToken: randomToken(),
+    holdEndsAt: now + holdMinutes * 60_000,
+    createdAt: now,
+    updatedAt: now
+  })
   const { id: orderId, totalMinor, currency } = order
   for (const [index, item] of items.entries())
-    tx.orm
-      .insert(orderItems)
-      .values({ ...item, orderId, taxRow: totals.tax.rowOf[index] ?? null })
-      .run()
-  for (const coupon of coupons)
-    tx.orm
-      .insert(orderCoupons)
-      .values({ ...coupon, orderId, counted: 1 })
-      .run()
+    newItem.run(tx, { ...item, orderId, taxRow: totals.tax.rowOf[index] ?? null })
+  for (const coupon of coupons) newCoupon.run(tx, { ...coupon, orderId, counted: 1 })
   insertTaxes(tx, orderId, totals.tax)
   recordMove(tx, { orderId, from: null, to: 'pending', by, reason: 'created', at: now })
   emit(tx, 'order.created', { orderId, totalMinor, currency }, now)
@@ -149,26 +144,20 @@ function takeHold(tx: Tx, { lines, coupons }: NewOrder): (NewLine & Pick<OrderIt
 function stampAttribution(tx: Tx, order: OrderRow, { credit, ...values }: NewAttribution, now: number): void {
   const { id: orderId, currency } = order
   if (credit === null) {
-    tx.orm
-      .insert(orderAttributions)
-      .values({ ...values, orderId, affiliateRef: '', affiliateCampaign: '' })
-      .run()
+    newAttribution.run(tx, { ...values, orderId, affiliateRef: '', affiliateCampaign: '' })
     return
   }
   const { affiliate, campaign } = credit
   const visitId = recordVisit(tx, { affiliateId: affiliate.id, orderId, campaign }, now)
-  tx.orm
-    .insert(orderAttributions)
-    .values({
-      ...values,
-      orderId,
-      affiliateId: affiliate.id,
-      visitId,
-      affiliateRef: affiliate.code,
-      affiliateCampaign: campaign ?? '',
-      utmContent: `visit:${visitId}`
-    })
-    .run()
+  newAttribution.run(tx, {
+    ...values,
+    orderId,
+    affiliateId: affiliate.id,
+    visitId,
+    affiliateRef: affiliate.code,
+    affiliateCampaign: campaign ?? '',
+    utmContent: `visit:${visitId}`
+  })
   createReferral(tx, { affiliate, orderId, visitId, baseMinor: netGoodsMinor(order), currency }, now)
   checkReferral(tx, order, now)
 }

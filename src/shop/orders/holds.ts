@@ -3,6 +3,7 @@ import type { SQL } from 'drizzle-orm'
 import { setBackMs } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
+import { insertion } from '../../platform/db/insert.ts'
 import { returnUse } from '../catalog/coupons.ts'
 import { products, variations } from '../catalog/schema.ts'
 import { returnStock, takeStock } from '../catalog/stock.ts'
@@ -199,10 +200,12 @@ export function findContinuedOrder(
   return continued(db).get({ buyer, cartKey, until: now + shortestHoldMs })?.id
 }
 
+const newHolder = insertion(orderHolders)
+
 /** Records who holds a new order, and its cart. */
 export function recordHolder(tx: Tx, orderId: number, holder: Holder, cartKey: string): void {
   const { buyer, isGuest, addressKey } = holder
-  tx.orm.insert(orderHolders).values({ orderId, buyer, isGuest, addressKey, cartKey }).run()
+  newHolder.run(tx, { orderId, buyer, isGuest, addressKey, cartKey })
 }
 
 const pendingOf = statement((orm) =>

@@ -1,6 +1,7 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
+import { insertion } from '../../platform/db/insert.ts'
 import { chargeStepMinor, formatMoney, shareMinor, toMajor } from '../../platform/money.ts'
 import { textsIn } from '../../platform/texts/languages.ts'
 import type { TextKey, Texts } from '../../platform/texts/languages.ts'
@@ -140,13 +141,11 @@ export function taxesOfOrder(db: Db, orderId: number): (typeof orderTaxes.$infer
   return taxes(db).all({ orderId })
 }
 
+const newTax = insertion(orderTaxes)
+
 /** Stores the taxes of a new order. Its line items are inserted with their own (`rowOf`). */
 export function insertTaxes(tx: Tx, orderId: number, { lines }: Pick<OrderTax, 'lines'>): void {
-  for (const line of lines)
-    tx.orm
-      .insert(orderTaxes)
-      .values({ ...line, orderId })
-      .run()
+  for (const line of lines) newTax.run(tx, { ...line, orderId })
 }
 
 /** Replaces the taxes of an order, and which of them is on each line item. */

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { insertion } from '../../platform/db/insert.ts'
 import { giveGrants, revokeGrants } from '../benefits/give.ts'
 import { takeBackRenewal } from '../benefits/subscriptions.ts'
 import { isShipped, needsShipping } from '../catalog/product-types.ts'
@@ -143,12 +144,14 @@ function refused(order: OrderRow, to: OrderStatus, gone: readonly string[] = [])
   return new AppError('TRANSITION_REFUSED', message, { from: order.status, to, ...(gone.length > 0 ? { gone } : {}) })
 }
 
+const newMove = insertion(orderHistory)
+
 /** Writes the audit row of a move; `from` is null for an order's first state. */
 export function recordMove(
   tx: Tx,
   move: { orderId: number; from: OrderStatus | null; to: OrderStatus; by: string; reason: string; at: number }
 ): void {
-  tx.orm.insert(orderHistory).values(move).run()
+  newMove.run(tx, move)
 }
 
 /** Applies the consequences of a stored move. Each happens at most once, whatever states the order passes through. */

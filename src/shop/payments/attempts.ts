@@ -4,6 +4,7 @@ import { randomToken } from '../../platform/crypto/secrets.ts'
 import { isDay } from '../../platform/days.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { writeWhenFree, rawStatement, statement, write } from '../../platform/db/database.ts'
+import { insertion } from '../../platform/db/insert.ts'
 import type { ShopContext } from '../context.ts'
 import type { OrderRow } from '../orders/find.ts'
 import type { AttemptRow } from './rows.ts'
@@ -54,6 +55,8 @@ const open = statement((orm) =>
   orm.select().from(paymentAttempts).where(isNull(paymentAttempts.outcome)).orderBy(paymentAttempts.updatedAt).prepare()
 )
 
+const newAttempt = insertion(paymentAttempts)
+
 /**
  * Stores a payment attempt before the gateway is called. Its idempotency keys are random: a repeated call charges once, and
  * cannot collide with a call for another order, even after a restore.
@@ -64,26 +67,22 @@ export function createAttempt(
   { gateway, kind, livemode }: Pick<AttemptRow, 'gateway' | 'kind' | 'livemode'>,
   now: number
 ): AttemptRow {
-  return tx.orm
-    .insert(paymentAttempts)
-    .values({
-      gateway,
-      kind,
-      livemode,
-      orderId: order.id,
-      amountMinor: order.totalMinor,
-      currency: order.currency,
-      token: randomToken(),
-      createKey: `create-${randomToken()}`,
-      confirmKey: `confirm-${randomToken()}`,
-      // Known before Stripe is asked, so that the coupon can be deleted even if the answer is lost.
-      discountCouponId: kind === 'checkout_session' && order.discountMinor > 0 ? `shopstead-${randomToken()}` : null,
-      expiresAt: order.holdEndsAt,
-      createdAt: now,
-      updatedAt: now
-    })
-    .returning()
-    .get()
+  return newAttempt.get(tx, {
+    gateway,
+    kind,
+    livemode,
+    orderId: order.id,
+    amountMinor: order.totalMinor,
+    currency: order.currency,
+    token: randomToken(),
+    createKey: `create-${randomToken()}`,
+    confirmKey: `confirm-${randomToken()}`,
+    // Known before Stripe is asked, so that the coupon can be deleted even if the answer is lost.
+    discountCouponId: kind === 'checkout_session' && order.discountMinor > 0 ? `shopstead-${randomToken()}` : null,
+    expiresAt: order.holdEndsAt,
+    createdAt: now,
+    updatedAt: now
+  })
 }
 
 /** The attempt with an id, which exists because other rows refer to it. */
