@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
+import { actAs } from '../platform/actor.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config, ConfigFlags } from '../platform/config/config.ts'
 import { printAnswer } from './terminal/output.ts'
@@ -51,12 +52,10 @@ export function runs<Options extends object, Args extends Argument[]>(
 ): ShopCommand {
   return acts<Options, Args>(command, async ({ config, ...given }, args) => {
     const app = await openApp(given.terminal, config, database)
-    // Loaded with the App, so that a command without a database does not load the driver.
-    const { actAs } = await import('../shop/webhooks/emit.ts')
-    actAs(app.db, operatorName(given.terminal))
+    const answer = (): Answer | Promise<Answer> => work({ ...given, app, now: app.clock.now() }, ...args)
     try {
       // Lists are read while they are printed, so the App is still open.
-      await printAnswer(given.terminal, await work({ ...given, app, now: app.clock.now() }, ...args), given.json)
+      await printAnswer(given.terminal, await actAs(operatorName(given.terminal), answer), given.json)
     } finally {
       app.close()
     }

@@ -74,3 +74,31 @@ export async function readForm(request: Request, limit = limitBytes): Promise<UR
   }
   return new URLSearchParams(utf8.decode(body))
 }
+
+const uploadType = /^multipart\/form-data[ \t]*;/i
+
+/**
+ * Reads a submitted form that may come with files. An empty file field is no file.
+ *
+ * @param uploadLimit the most bytes of a form with files
+ * @throws AppError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, VALIDATION_FAILED for a form that is broken
+ */
+export async function readFormWithFiles(
+  request: Request,
+  limit: number,
+  uploadLimit: number
+): Promise<{ form: URLSearchParams; files: { name: string; bytes: Uint8Array }[] }> {
+  const type = request.headers.get('content-type') ?? ''
+  if (!uploadType.test(type)) return { form: await readForm(request, limit), files: [] }
+  const body = await readBody(request, uploadLimit)
+  const data = await new Response(body, { headers: { 'content-type': type } }).formData().catch(() => {
+    throw new AppError('VALIDATION_FAILED', 'The form is broken. Please send it again.')
+  })
+  const form = new URLSearchParams()
+  const files: { name: string; bytes: Uint8Array }[] = []
+  for (const [name, value] of data) {
+    if (typeof value === 'string') form.append(name, value)
+    else if (value.size > 0) files.push({ name: value.name, bytes: new Uint8Array(await value.arrayBuffer()) })
+  }
+  return { form, files }
+}

@@ -235,3 +235,20 @@ describe('the roles', () => {
     expect(Object.keys(permissions).filter((name) => !used.has(name) && name !== 'sums')).toEqual([])
   })
 })
+
+describe('the person of a change', () => {
+  it('stands in the event that it causes, also when others write at the same time', async () => {
+    const [anna, berta] = [await personAtDesk(shop, 'owner'), await personAtDesk(shop, 'owner', 'berta@shop.example')]
+    const [first, second] = [paidOrder(shop.app), paidOrder(shop.app)]
+    await Promise.all([
+      anna.send(`/desk/orders/${first}/complete`),
+      berta.send(`/desk/orders/${second}/complete`),
+      shop.visitor().get('/store/offers')
+    ])
+    const by = shop.app.db.sqlite
+      .prepare("SELECT by FROM events WHERE payload ->> '$.orderId' = ? AND payload ->> '$.to' = 'completed'")
+      .pluck()
+    const idOf = (email: string): number => getPersonByEmail(shop.app.db, email).id
+    expect([by.get(first), by.get(second)]).toEqual([`desk:${idOf(anna.email)}`, `desk:${idOf('berta@shop.example')}`])
+  })
+})

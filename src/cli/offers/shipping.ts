@@ -1,6 +1,5 @@
 import type { ShopCommand, Work } from '../run.ts'
 import { AppError } from '../../errors.ts'
-import { definedFields } from '../../platform/input-fields.ts'
 import { formatMoney, toMinor } from '../../platform/money.ts'
 import type { ShippingZone } from '../../shop/shipping/input.ts'
 import { setting } from '../../shop/settings/settings.ts'
@@ -10,7 +9,8 @@ import {
   removeMethod,
   removeZone,
   exportShipping,
-  toZoneEntry
+  toZoneEntry,
+  withMethod
 } from '../../shop/shipping/zones.ts'
 import type { ZoneEntry } from '../../shop/shipping/zones.ts'
 import { numberOrText, orNone } from '../terminal/arguments.ts'
@@ -73,7 +73,7 @@ function setZone({ app, options }: Work<SetOptions>, name: string): Answer {
   const zone = changeZone(app.db, name, (known) => ({
     ...known,
     ...(countries === undefined ? {} : { countries: readCountries(countries) }),
-    ...(method === undefined ? {} : { methods: withMethod(known.methods, method, fields) })
+    ...(method === undefined ? {} : { methods: withMethod(known.methods, method, changesOf(fields)) })
   }))
   return answer(zone, setting(app.db, 'shop.currency'))
 }
@@ -98,10 +98,9 @@ function readCountries(text: string): string | string[] {
 
 type MethodFields = Omit<SetOptions, 'countries' | 'method'>
 
-/** The methods of a zone, with one that is new or changed, as an import file writes them. */
-function withMethod(methods: ZoneEntry['methods'], id: string, fields: MethodFields): object[] {
+function changesOf(fields: MethodFields): object {
   const { name, amount, freeFrom, perKg, maxWeight, estimate, pickup } = fields
-  const changes = definedFields({
+  return {
     name,
     amount,
     freeFrom: orNone(freeFrom),
@@ -109,11 +108,7 @@ function withMethod(methods: ZoneEntry['methods'], id: string, fields: MethodFie
     maxWeightGrams: numberOrText(orNone(maxWeight)),
     estimate: orNone(estimate),
     pickup
-  })
-  const changed = (method: object): object => ({ ...method, ...changes })
-  if (methods.some((method) => method.id === id))
-    return methods.map((method) => (method.id === id ? changed(method) : method))
-  return [...methods, changed({ id })]
+  }
 }
 
 function answer(zone: ShippingZone, currency: string): Answer {

@@ -51,6 +51,18 @@ export async function diagnose(
   return report(checks)
 }
 
+/**
+ * What the checks of an open shop warn of that ask no other machine and do not read the whole database: for a page, while
+ * buyers are served.
+ */
+export async function quickFindings(app: App): Promise<CheckResult[]> {
+  const found: CheckResult[] = []
+  for (const check of [...settingChecks, ...taxChecks, ...mailChecks, ...workChecks]) {
+    found.push(await runCheck(app, check))
+  }
+  return found.filter(({ status }) => status !== 'ok')
+}
+
 async function diagnoseFollower(config: Config, onCheck: (name: string) => void): Promise<HealthReport> {
   const inFolder = folderChecks.filter(({ name }) => name !== 'secret')
   const checks: CheckResult[] = []

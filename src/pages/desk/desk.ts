@@ -15,6 +15,7 @@ import {
 import type { TrustedProxies } from '../../platform/http/client-address.ts'
 import { csrfFailed, refuseOtherSite } from '../../platform/http/cross-site.ts'
 import { clientLog, describeError } from '../../platform/log.ts'
+import { maxPictureBytes } from '../../platform/pictures/picture-kind.ts'
 import { isRecord } from '../../platform/typed.ts'
 import { checkNonce, issueNonce } from '../../shop/accounts/nonce.ts'
 import { act } from '../../shop/desk/act.ts'
@@ -23,13 +24,20 @@ import { actorName, DeskRefusal, requirePermission, requireRole } from '../../sh
 import type { Actor } from '../../shop/desk/roles.ts'
 import { wordsOf } from '../../shop/settings/language.ts'
 import { chooseLanguage, forVisitor } from '../language-choice.ts'
-import { readForm } from '../page.ts'
+import { readFormWithFiles } from '../page.ts'
 import type { PageReply } from '../page.ts'
 import { createRenderer } from '../pages.ts'
 import { errorPage, siteOf } from '../shop-site.ts'
-import type { Outcome } from '../storefront/form-view.ts'
+import type { Field, Outcome } from '../storefront/form-view.ts'
 import type { DeskAccess } from './access.ts'
+import { affiliateActions, affiliatePages } from './affiliates.ts'
+import { customerActions, customerPages } from './customers.ts'
+import { offerActions, offerPages } from './coupons.ts'
 import { orderActions, orderPages } from './orders.ts'
+import { phoneOrder } from './phone-order.ts'
+import { productActions, productPages } from './products.ts'
+import { reportPages } from './reports.ts'
+import { settingActions, settingPages } from './settings.ts'
 import { proofPage, publicDesk } from './sign-in.ts'
 import { deskForm, frame, page } from './view.ts'
 import type { Action, DeskCall, DeskPage } from './view.ts'
@@ -37,12 +45,33 @@ import { ownActions, ownPages } from './own-access.ts'
 import { todayPages } from './today.ts'
 
 /** Every page of the desk, with the permission that it needs. */
-export const deskPages: readonly DeskPage[] = [...todayPages, ...ownPages, ...orderPages]
+export const deskPages: readonly DeskPage[] = [
+  ...todayPages,
+  ...ownPages,
+  ...orderPages,
+  ...productPages,
+  ...customerPages,
+  ...offerPages,
+  ...affiliatePages,
+  ...reportPages,
+  ...settingPages
+]
 /** Everything that a person can do at the desk: each is a page with a form. */
-export const deskActions: readonly Action[] = [...ownActions, ...orderActions]
+export const deskActions: readonly Action[] = [
+  ...ownActions,
+  ...orderActions,
+  phoneOrder,
+  ...productActions,
+  ...customerActions,
+  ...offerActions,
+  ...affiliateActions,
+  ...settingActions
+]
 
 /** Longer than the description of a product. */
 const formLimitBytes = 256 * 1024
+/** A form with a picture. */
+const uploadLimitBytes = formLimitBytes + maxPictureBytes
 
 /** Serves the shop's office at /desk. While it is switched off, every address in it is unknown. */
 export function serveDesk(h3: H3, app: App, access: DeskAccess): void {
@@ -79,7 +108,8 @@ async function answer(shop: App, access: DeskAccess, trusted: TrustedProxies, re
     const { tokenHash, actor } = visit
     const nonce = issueNonce(app.keys, tokenHash, now)
     const by = actorName(actor)
-    const call = { app, visit, visitor, request, now, params: [], query, path, nonce, by, words: wordsOf(app) }
+    const about = { request, now, params: [], query, path, nonce, by, files: [], words: wordsOf(app) }
+    const call = { app, visit, visitor, ...about }
     return await (isWrite ? send(call) : show(call))
   } catch (error) {
     return refusal(app, error, path)
@@ -120,9 +150,18 @@ function match<T extends { path: RegExp }>(
 ): { route: T; params: string[] } | undefined {
   for (const route of routes) {
     const found = route.path.exec(path)
-    if (found !== null) return { route, params: found.slice(1).map((part) => decodeURIComponent(part ?? '')) }
+    if (found !== null) return { route, params: found.slice(1).map(decoded) }
   }
   return undefined
+}
+
+/** @throws AppError NOT_FOUND for a part that is not UTF-8 */
+function decoded(part: string | undefined): string {
+  try {
+    return decodeURIComponent(part ?? '')
+  } catch {
+    throw notFound()
+  }
 }
 
 async function show(call: DeskCall): Promise<PageReply> {
@@ -148,13 +187,13 @@ async function send(given: DeskCall): Promise<PageReply> {
   const found = match(deskActions, given.path)
   if (found === undefined) throw match(deskPages, given.path) === undefined ? notFound() : methodNotAllowed(['GET'])
   const { route } = found
-  const call = { ...given, params: found.params }
+  requireRole(given.visit.actor, route.needs)
+  const { form, files } = await readFormWithFiles(given.request, formLimitBytes, uploadLimitBytes)
+  const call = { ...given, params: found.params, files }
   const { app, visit, now, words } = call
-  const form = await readForm(call.request, formLimitBytes)
   const nonce = form.get('nonce') ?? ''
   if (!checkNonce(app.keys, nonce, { sessionTokenHash: visit.tokenHash, startNonceHash: null }, now))
     throw csrfFailed('invalid_nonce', words.t('desk.oldForm'))
-  requireRole(visit.actor, route.needs)
   if (route.version !== undefined && form.get('version') !== digest(route.version(call)))
     return actionPage(call, route, { status: 409, error: words.t('desk.changed') })
   try {
@@ -191,10 +230,17 @@ function outcomeOf(error: AppError): Outcome {
   return { status: error.status, refused, error: errors.length === 0 ? error.message : errors.join(' ') }
 }
 
+/** A refusal whose fields are all in the form: the form says it beside each, and not twice. */
+function atFields(outcome: Outcome, rows: readonly Field[][]): Outcome {
+  const names = new Set(rows.flat().map(({ name }) => name))
+  const refused = Object.keys(outcome.refused ?? {})
+  return refused.length > 0 && refused.every((name) => names.has(name)) ? { ...outcome, error: null } : outcome
+}
+
 async function actionPage(call: DeskCall, route: Action, outcome: Outcome): Promise<PageReply> {
   const { title, text, rows, known = {}, submit, back } = await route.form(call)
   const version = route.version === undefined ? {} : { version: digest(route.version(call)) }
-  const { status = 200, ...rest } = outcome
+  const { status = 200, ...rest } = atFields(outcome, rows)
   const form = deskForm(call, { rows, submit, to: call.path, hidden: version }, known, rest)
   const typed = new URLSearchParams(outcome.typed ?? {})
   return page(call, {

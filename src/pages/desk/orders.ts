@@ -25,7 +25,7 @@ import { listOrdersToPack } from '../../shop/shipments/pack-list.ts'
 import { shipmentInput, shipOrder } from '../../shop/shipments/ship-order.ts'
 import type { Field } from '../storefront/form-view.ts'
 import type { PageReply } from '../page.ts'
-import { amountText, page, pagesOf, textFor, textOf } from './view.ts'
+import { amountText, page, pagesOf, refuseField, shellWord, textFor, textOf } from './view.ts'
 import type { Action, Block, DeskCall, DeskPage, Item } from './view.ts'
 import { isAllowed } from '../../shop/desk/roles.ts'
 
@@ -62,7 +62,12 @@ function showOrders(call: DeskCall): PageReply {
     blocks: [
       {
         kind: 'links',
-        links: [{ label: t('desk.toPack'), url: '/desk/pack' }]
+        links: [
+          { label: t('desk.toPack'), url: '/desk/pack' },
+          ...(isAllowed(call.visit.actor, 'orders.handle')
+            ? [{ label: t('desk.phoneOrder'), url: '/desk/orders/new' }]
+            : [])
+        ]
       },
       {
         kind: 'search',
@@ -103,7 +108,7 @@ function showOne(call: DeskCall): PageReply {
     { label: t('desk.total'), value: money(order.total) },
     ...(order.refunded > 0 ? [{ label: t('desk.refunded'), value: money(order.refunded) }] : []),
     { label: t('desk.payment'), value: order.paymentStatus ?? '–' },
-    { label: t('email'), value: order.email ?? t('desk.noEmail') },
+    { label: t('email'), value: order.email ?? t('desk.noEmail'), ...linkToBuyer(call, id) },
     { label: t('desk.placed'), value: words.time(Date.parse(order.createdAt)) },
     ...(order.notes ? [{ label: t('desk.note'), value: order.notes }] : [])
   ]
@@ -125,6 +130,13 @@ function showOne(call: DeskCall): PageReply {
     ],
     command: `shopstead orders show ${id}`
   })
+}
+
+/** The page about who placed an order, if there is one. */
+function linkToBuyer({ app, visit }: DeskCall, id: number): { url?: string } {
+  const { userId, email } = getOrder(app.db, id)
+  if (!isAllowed(visit.actor, 'customers') || (userId === null && email === null)) return {}
+  return { url: userId === null ? `/desk/guests/${id}` : `/desk/customers/${userId}` }
 }
 
 function addressBlocks({ words }: DeskCall, { contact, shippingAddress, billingAddress }: OrderRecord): Block[] {
@@ -275,10 +287,7 @@ function quantitiesOf(form: URLSearchParams, prefix: string): LineQuantity[] | u
   const found = [...form].flatMap(([name, value]) => {
     const line = name.startsWith(`${prefix}-`) ? Number(name.slice(prefix.length + 1)) : Number.NaN
     if (Number.isNaN(line) || value.trim() === '' || value.trim() === '0') return []
-    if (!/^[1-9]\d{0,8}$/.test(value.trim()))
-      throw new AppError('VALIDATION_FAILED', 'Some fields are invalid.', {
-        fieldErrors: { [name]: ['Must be a whole number such as 1.'] }
-      })
+    if (!/^[1-9]\d{0,8}$/.test(value.trim())) throw refuseField(name, 'Must be a whole number such as 1.')
     return [{ line, quantity: Number(value.trim()) }]
   })
   return found.length === 0 ? undefined : found
@@ -297,11 +306,6 @@ function wantedRefund({ app }: DeskCall, form: URLSearchParams, id: number): Wan
     restock: form.has('noRestock') ? 'none' : quantitiesOf(form, 'restock'),
     reason: textOf(form, 'reason')
   }
-}
-
-/** A word of a command as a shell takes it. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
 function refundCommand(call: DeskCall, form: URLSearchParams): string {

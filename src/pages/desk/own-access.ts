@@ -8,9 +8,8 @@ import { endSession, listDeskSessions } from '../../shop/desk/sessions.ts'
 import { deskCookie } from './access.ts'
 import { passkeyPage } from './sign-in.ts'
 import type { PageReply } from '../page.ts'
-import { page, pagesOf, textFor, textOf } from './view.ts'
+import { page, pagesOf, shellWord, textFor, textOf } from './view.ts'
 import type { Action, Block, DeskCall, DeskPage } from './view.ts'
-import { shellWord } from './orders.ts'
 
 /** The access of the person, and for an owner that of everybody. */
 export const ownPages: readonly DeskPage[] = [

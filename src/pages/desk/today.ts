@@ -1,3 +1,4 @@
+import { quickFindings } from '../../operations/diagnosis/diagnose.ts'
 import { salesOf } from '../../operations/reports/sales.ts'
 import type { SalesRow } from '../../operations/reports/sales.ts'
 import type { Bar } from '../../operations/reports/report.ts'
@@ -19,11 +20,21 @@ export const todayPages: readonly DeskPage[] = [
 const dayMs = 24 * 60 * 60_000
 const mostToPack = 10
 
-function showToday(call: DeskCall): PageReply {
+async function showToday(call: DeskCall): Promise<PageReply> {
   const { visit, words } = call
   const sums = isAllowed(visit.actor, 'sums') ? sumBlocks(call) : []
   const work = isAllowed(visit.actor, 'orders') ? orderBlocks(call) : []
-  return page(call, { title: words.t('desk.today'), blocks: [...sums, ...work] })
+  const health = isAllowed(visit.actor, 'settings') ? [await healthBlock(call)] : []
+  return page(call, { title: words.t('desk.today'), blocks: [...sums, ...work, ...health] })
+}
+
+async function healthBlock({ app, words }: DeskCall): Promise<Block> {
+  const items = (await quickFindings(app)).map(({ name, status, message, advice }) => ({
+    name,
+    state: { label: status, tone: status === 'failed' ? ('bad' as const) : ('wait' as const) },
+    hints: [message, advice]
+  }))
+  return { kind: 'list', title: words.t('desk.health'), items, empty: words.t('desk.healthy') }
 }
 
 /** Sales of today, the last 7 and the last 30 days, as the report of sales counts them. */
@@ -51,14 +62,13 @@ function sumBlocks({ app, words, now }: DeskCall): Block[] {
         value: totalMinor,
         text: words.money(totalMinor, currency)
       }))
-      const sums: Block = { kind: 'sums', title, rows: figures }
-      return from === to ? [sums] : [sums, chartBlock(t('desk.salesByDay'), bars)]
+      return [{ kind: 'sums', title, rows: figures, ...(from === to ? {} : { chart: chartOf(bars) }) }]
     })
   })
 }
 
 /** A chart as an SVG. Its values are in the text below it, for who cannot see it. */
-export function chartBlock(title: string, bars: readonly Bar[]): Block {
+export function chartOf(bars: readonly Bar[]): { svg: string; about: string } {
   const [width, height] = [360, 120]
   const most = Math.max(0, ...bars.map(({ value }) => value))
   const step = width / Math.max(1, bars.length)
@@ -72,7 +82,7 @@ export function chartBlock(title: string, bars: readonly Bar[]): Block {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 ${width} ${height}" aria-hidden="true"><path class="clicks" d="${path}"/><path class="axis" d="M0 ${height}h${width}"/></svg>`
   const best = bars.find(({ value }) => value === most)
   const shown = [bars[0], best, bars.at(-1)].flatMap((bar) => (bar === undefined ? [] : [`${bar.label}: ${bar.text}`]))
-  return { kind: 'chart', title, svg, about: [...new Set(shown)].join(' · ') }
+  return { svg, about: [...new Set(shown)].join(' · ') }
 }
 
 function orderBlocks(call: DeskCall): Block[] {

@@ -5,6 +5,9 @@ import type { PersonRow } from '../../shop/desk/people.ts'
 import type { DeskSessionRow } from '../../shop/desk/sessions.ts'
 import type { Words } from '../../shop/settings/language.ts'
 import type { App } from '../../app.ts'
+import type { AppError } from '../../errors.ts'
+import { validationFailed } from '../../errors.ts'
+import type { SentPicture } from '../../shop/catalog/images/manage-images.ts'
 import { toMinor } from '../../platform/money.ts'
 import { isTextKey } from '../../platform/texts/languages.ts'
 import type { TextKey } from '../../platform/texts/languages.ts'
@@ -40,6 +43,8 @@ export type DeskCall = {
   nonce: string
   /** The person in the history of orders and other records. */
   by: string
+  /** The files that a form was sent with. */
+  files: readonly SentPicture[]
   words: Words
 }
 
@@ -59,13 +64,12 @@ export type Item = {
 export type Block =
   | { kind: 'text'; text: string; isNote?: boolean }
   | { kind: 'facts'; title?: string; rows: { label: string; value: string; url?: string }[] }
-  | { kind: 'sums'; title?: string; rows: { label: string; value: string }[] }
+  | { kind: 'sums'; title?: string; rows: { label: string; value: string }[]; chart?: { svg: string; about: string } }
   | { kind: 'list'; title?: string; items: Item[]; empty: string }
   | { kind: 'table'; title?: string; head: string[]; rows: (string | number)[][] }
   | { kind: 'links'; links: Link[] }
   | { kind: 'search'; fields: object[] }
   | { kind: 'pages'; newest: string | null; older: string | null }
-  | { kind: 'chart'; title: string; svg: string; about: string }
   | { kind: 'code'; title?: string; text: string }
   | { kind: 'form'; title?: string; form: FormView }
 
@@ -82,7 +86,9 @@ export type Shown = {
 /** The parts of the desk in its navigation, with the permission that opens each. */
 const sections: readonly { path: string; label: TextKey; needs: Permission }[] = [
   { path: '/desk', label: 'desk.today', needs: 'today' },
-  { path: '/desk/orders', label: 'orders', needs: 'orders' }
+  { path: '/desk/orders', label: 'orders', needs: 'orders' },
+  { path: '/desk/products', label: 'desk.products', needs: 'products' },
+  { path: '/desk/more', label: 'desk.everything', needs: 'today' }
 ]
 
 /** The frame of every page of the desk. Without a person there is no navigation. */
@@ -119,7 +125,8 @@ export function deskForm(
   known: Known = {},
   outcome: Outcome = {}
 ): FormView {
-  const blank = { id: 'desk', action: 'send', submit, to, rows, hidden: { ...hidden, nonce: call.nonce } }
+  const hasFile = rows.flat().some(({ type }) => type === 'file')
+  const blank = { id: 'desk', action: 'send', submit, to, rows, hidden: { ...hidden, nonce: call.nonce }, hasFile }
   return formView(blank, outcome, known)
 }
 
@@ -141,9 +148,45 @@ export function textOf(values: URLSearchParams, name: string): string | undefine
   return value === '' ? undefined : value
 }
 
+/** What a field lists with commas. */
+export function listOf(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+}
+
+/** A number as the checks of the shop expect it; text that is none stays, so that they refuse it. */
+export function numberOrText<T extends string | null | undefined>(text: T): T | number {
+  return typeof text === 'string' && /^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? Number(text) : text
+}
+
 /** An amount in major units, as text. */
 export function amountText({ words }: DeskCall, amount: number, currency: string): string {
   return words.money(toMinor(amount, currency), currency)
+}
+
+/** A word of a command as a shell takes it. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
+
+/** A command with its options: true for one without a value, a list for one that is repeated, undefined for none. */
+export function commandOf(
+  command: string,
+  options: Readonly<Record<string, string | true | readonly string[] | undefined>> = {}
+): string {
+  const words = Object.entries(options).flatMap(([name, value]) => {
+    if (value === undefined) return []
+    if (value === true) return [`--${name}`]
+    return [value].flat().map((each) => `--${name} ${shellWord(each)}`)
+  })
+  return ['shopstead', command, ...words].join(' ')
+}
+
+/** The refusal of one field. */
+export function refuseField(field: string, message: string): AppError {
+  return validationFailed({ [field]: [message] })
 }
 
 /** The text of a key that is put together, such as a state; the key's last part if there is none. */

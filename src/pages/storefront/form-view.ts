@@ -1,11 +1,11 @@
 import { ShopError } from '../../client/client.ts'
 import type { AddressForm, ShownPage, Site } from './site.ts'
 
-/** A field of a form. `tick` is a checkbox, and `long` has several lines. */
+/** A field of a form. `tick` is a checkbox, `long` has several lines, and `file` takes a picture. */
 export type Field = {
   name: string
   label: string
-  type?: 'text' | 'email' | 'password' | 'tel' | 'url' | 'tick' | 'long' | 'date'
+  type?: 'text' | 'email' | 'password' | 'tel' | 'url' | 'tick' | 'long' | 'date' | 'file'
   autocomplete?: string
   required?: boolean
   hint?: string
@@ -46,6 +46,8 @@ export type Blank = {
   to?: string
   hidden?: Readonly<Record<string, string>>
   isQuiet?: boolean
+  /** Whether a field takes a file. */
+  hasFile?: boolean
   others?: readonly Button[]
   addressForm?: AddressForm
 }
@@ -70,7 +72,7 @@ export function formView(
 ): FormView {
   const wrong = rows.flat().find(({ name }) => refused[name] !== undefined)
   const valueOf = ({ name, type }: Field) => {
-    if (type === 'password') return ''
+    if (type === 'password' || type === 'file') return ''
     if (typed === undefined) return known[name]
     return type === 'tick' ? typed[name] !== undefined : typed[name]
   }

@@ -5,6 +5,7 @@ import { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3'
 import { BetterSQLiteSession } from 'drizzle-orm/better-sqlite3/session'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { AppError } from '../../errors.ts'
+import { asActor } from '../actor.ts'
 import { syncToDisk } from '../files.ts'
 import { onceFor, endPeriod } from '../once-for.ts'
 import { emailKey, compareKey } from '../text.ts'
@@ -250,7 +251,7 @@ export function writeWhenFree<T>(db: Db, work: (tx: Tx) => T extends PromiseLike
 /** Like `writeWhenFree`, on a plain connection. */
 export function writeThisTurn<T>(sqlite: Database.Database, work: () => T): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
-  const pending: Pending = { work, resolve: resolve as (value: unknown) => void, reject }
+  const pending: Pending = { work: asActor(work), resolve: resolve as (value: unknown) => void, reject }
   const ofThisTurn = gathered.get(sqlite)
   if (ofThisTurn === undefined) {
     gathered.set(sqlite, [pending])

@@ -1,10 +1,11 @@
 import { desc, eq, lt } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/database.ts'
+import { actAs } from '../../platform/actor.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { takePoints } from '../limits/points.ts'
 import type { Limits } from '../limits/points.ts'
-import { requirePermission } from './roles.ts'
+import { actorName, requirePermission } from './roles.ts'
 import type { Actor, Permission } from './roles.ts'
 import { deskLog, deskPeople } from './schema.ts'
 
@@ -12,7 +13,8 @@ import { deskLog, deskPeople } from './schema.ts'
 export type Act = { permission: Permission; subject: string }
 
 /**
- * Does what a person of the desk asked for, if their role may, and notes it in the log before and after.
+ * Does what a person of the desk asked for, if their role may, and notes it in the log before and after. Its events name
+ * the person.
  *
  * @throws DeskRefusal for the role, or before a use of the passkey; AppError RATE_LIMITED (desk_person); the errors of
  *   `work`, which the log has as refused
@@ -34,7 +36,7 @@ export async function act<T>(
   const end = (outcome: 'done' | 'refused'): Promise<unknown> =>
     writeWhenFree(shop.db, (tx) => tx.orm.update(deskLog).set({ outcome }).where(eq(deskLog.id, id)).run())
   try {
-    const result = await work()
+    const result = await actAs(actorName(actor), work)
     await end('done')
     return result
   } catch (error) {

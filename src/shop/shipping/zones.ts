@@ -7,6 +7,7 @@ import type { FieldErrors } from '../../errors.ts'
 import { write, statement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { parseWith } from '../../platform/http/validation.ts'
+import { definedFields } from '../../platform/input-fields.ts'
 import { countryName } from '../../platform/postal/countries.ts'
 import { countOutcomes } from '../catalog/changes.ts'
 import type { Counts } from '../catalog/changes.ts'
@@ -236,6 +237,13 @@ export function changeZone(db: Db, name: string, change: (zone: ZoneEntry) => ob
     applyShipping(tx, [zone])
     return zone
   })
+}
+
+/** The methods of a zone with one that is new or changed, in the import format; undefined fields stay as they are. */
+export function withMethod(methods: ZoneEntry['methods'], id: string, changes: object): object[] {
+  const changed = (method: object): object => ({ ...method, ...definedFields(changes) })
+  if (!methods.some((method) => method.id === id)) return [...methods, changed({ id })]
+  return methods.map((method) => (method.id === id ? changed(method) : method))
 }
 
 /** @throws AppError NOT_FOUND */

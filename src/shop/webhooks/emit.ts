@@ -1,6 +1,6 @@
-import type Database from 'better-sqlite3'
 import { sql } from 'drizzle-orm'
-import type { Db, Tx } from '../../platform/db/database.ts'
+import { actor } from '../../platform/actor.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { rawStatement, statement } from '../../platform/db/database.ts'
 import type { ShopEvents, ShopEventType } from '../events/event-types.ts'
 import { events } from '../events/schema.ts'
@@ -27,19 +27,12 @@ const insertEvent = statement((orm) =>
     .prepare()
 )
 
-const operators = new WeakMap<Database.Database, string>()
-
-/** Names the operator who uses a connection: its events say who caused them. A server has none. */
-export function actAs({ sqlite }: Db, operator: string): void {
-  operators.set(sqlite, operator)
-}
-
 /**
  * Writes an event and one webhook delivery for each endpoint that subscribes to its type, in the transaction that causes
  * the event; returns the event's id.
  */
 export function emit<T extends ShopEventType>(tx: Tx, type: T, payload: ShopEvents[T], now: number): number {
-  const { id: eventId } = insertEvent(tx).get({ type, payload, by: operators.get(tx.sqlite) ?? null, createdAt: now })
+  const { id: eventId } = insertEvent(tx).get({ type, payload, by: actor(), createdAt: now })
   queueDeliveries(tx).run({ eventId, type, now })
   return eventId
 }

@@ -1,9 +1,15 @@
 import { account } from './account.ts'
 import { desk } from './desk.ts'
+import { deskPages } from './desk-pages.ts'
 import { documents } from './documents.ts'
 import { errors } from './errors.ts'
 import { mails } from './mails.ts'
 import { pages } from './pages.ts'
 
 /** All texts in French. Spreading so many keys would cost each command 7 MB of memory. */
-export const fr = Object.assign(Object.assign({}, pages, account, desk), mails, documents, errors)
+export const fr = Object.assign(
+  Object.assign(Object.assign({}, pages, account), desk, deskPages),
+  mails,
+  documents,
+  errors
+)

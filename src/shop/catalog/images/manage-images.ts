@@ -46,9 +46,13 @@ export function listImages(shop: Pick<ShopContext, 'db' | 'publicUrl'>, slug: st
   }))
 }
 
+/** A picture that someone sent: the name of the file, and its content. */
+export type SentPicture = { name: string; bytes: Uint8Array }
+
 export type NewImage = {
-  /** A URL, or a path relative to the current folder. */
+  /** A URL, a path relative to the current folder, or with `bytes` the name of a file that was sent. */
   src: string
+  bytes?: Uint8Array
   alt: string
   /** The SKU of the variation that it shows; undefined for the product. */
   sku: string | undefined
@@ -63,12 +67,12 @@ export type NewImage = {
 export async function addImage(
   shop: ShopContext,
   slug: string,
-  { src, alt, sku }: NewImage,
+  { sku, ...source }: NewImage,
   options: FetchOptions
 ): Promise<void> {
   const product = getProduct(shop.db, slug)
   const owner = { productId: product.id, variationId: sku === undefined ? null : variationIdOf(shop.db, product, sku) }
-  const picture = await loadPicture(shop, { src, alt }, options)
+  const picture = await loadPicture(shop, source, options)
   write(shop.db, (tx) => showPicture(tx, shop, owner, picture))
 }
 
@@ -83,11 +87,11 @@ export type NewPicture = { source: { src: string; folder: string | null; alt: st
  */
 export async function loadPicture(
   shop: ShopContext,
-  { src, alt }: Pick<NewImage, 'src' | 'alt'>,
+  { src, alt, bytes }: Pick<NewImage, 'src' | 'alt' | 'bytes'>,
   options: FetchOptions
 ): Promise<NewPicture> {
-  const source = { src, alt, folder: isUrl(src) ? null : process.cwd() }
-  const stored = await storePicture(shop, source, options).catch((error: unknown) => {
+  const source = { src, alt, folder: bytes !== undefined || isUrl(src) ? null : process.cwd() }
+  const stored = await storePicture(shop, { ...source, ...(bytes && { bytes }) }, options).catch((error: unknown) => {
     if (!(error instanceof PictureError)) throw error
     throw validationFailed({ src: [error.message] }, `${src}: ${error.message}`)
   })

@@ -106,8 +106,8 @@ export function deleteImageRow(tx: Tx, { id }: ProductImageRow): void {
 
 export type PictureShop = Pick<ShopContext, 'db' | 'config' | 'clock'>
 
-/** Where a picture comes from: a URL, or a path relative to `folder`. */
-export type PictureSource = { src: string; folder: string | null }
+/** Where a picture comes from: `bytes` that were sent, or else a URL or a path relative to `folder`. */
+export type PictureSource = { src: string; folder: string | null; bytes?: Uint8Array }
 
 /** A picture whose files are written. */
 export type StoredPicture = { hash: string; encoded: EncodedPicture }
@@ -146,7 +146,11 @@ export function recordPicture(tx: Tx, { config, clock }: PictureShop, { hash, en
   return hash
 }
 
-async function load({ src, folder }: PictureSource, options: FetchOptions): Promise<Buffer> {
+async function load({ src, folder, bytes }: PictureSource, options: FetchOptions): Promise<Uint8Array> {
+  if (bytes !== undefined) {
+    if (bytes.length > maxPictureBytes) throw tooLarge()
+    return bytes
+  }
   if (isUrl(src)) return fetchPicture(src, options)
   try {
     const path = resolve(folder ?? '.', src)

@@ -14,7 +14,7 @@ import { exportProduct } from '../export-catalog.ts'
 import type { FetchOptions } from '../../../platform/pictures/fetch-picture.ts'
 import type { ProductOption } from '../grants.ts'
 import { loadPicture, showPicture } from '../images/manage-images.ts'
-import type { NewPicture } from '../images/manage-images.ts'
+import type { NewPicture, SentPicture } from '../images/manage-images.ts'
 import { formatSchemas, mostVariations } from '../import/format.ts'
 import type { ProductInput } from '../import/format.ts'
 import { slugFor } from '../import/slug.ts'
@@ -60,6 +60,8 @@ export type NewProduct = ProductFields & {
   stocks?: ReadonlyMap<string, number> | undefined
   /** Files or URLs. */
   images?: readonly string[] | undefined
+  /** Pictures that were sent, with the names of their files. */
+  pictures?: readonly SentPicture[] | undefined
 }
 
 export type Edited = { row: ProductRow; changes: FieldChange[] }
@@ -88,6 +90,43 @@ export function editProduct(shop: ShopContext, slugOrId: string, edit: ProductEd
   })
 }
 
+/** New values of one variation; undefined keeps the stored one, null removes the sale price or stops counting the stock. */
+export type VariationEdit = {
+  price?: string | undefined
+  salePrice?: string | null | undefined
+  stock?: number | string | null | undefined
+}
+
+/**
+ * Changes prices and stock of several variations at once, by SKU: all of them, or none.
+ *
+ * @throws AppError NOT_FOUND; VALIDATION_FAILED with the field and the SKU, also for an SKU that the product does not have
+ */
+export function editVariations(
+  shop: ShopContext,
+  slugOrId: string,
+  edits: ReadonlyMap<string, VariationEdit>,
+  now: number
+): Edited {
+  const currency = setting(shop.db, 'shop.currency')
+  return write(shop.db, (tx) => {
+    const row = getProduct(tx, slugOrId)
+    const before = exportProduct(tx, row, currency)
+    chosen(before.variations, [...edits.keys()])
+    const variations = before.variations.map(({ images: _images, ...variation }) => ({
+      ...variation,
+      ...definedFields(edits.get(variation.sku) ?? {})
+    }))
+    const main = variations.find((each) => each.default)
+    const prices = main === undefined ? { price: before.price } : { price: main.price, salePrice: main.salePrice }
+    const entry = { slug: row.slug, name: row.name, ...prices, variations }
+    const keepStock = [...edits.values()].every(({ stock }) => stock === undefined)
+    applyProduct(new ApplyRun(tx, { keepStock }, now), parseEntry(entry, before, shopPlace(tx)))
+    const edited = getProduct(tx, row.slug)
+    return { row: edited, changes: changesOf(before, exportProduct(tx, edited, currency)) }
+  })
+}
+
 /**
  * Adds a product with its variations and pictures. Without a slug it gets one from its name. A picture that cannot be used
  * adds nothing.
@@ -96,7 +135,7 @@ export function editProduct(shop: ShopContext, slugOrId: string, edit: ProductEd
  */
 export async function addProduct(
   shop: ShopContext,
-  { options = [], stocks, images = [], ...product }: NewProduct,
+  { options = [], stocks, images = [], pictures: sent = [], ...product }: NewProduct,
   now: number,
   fetching: FetchOptions = {}
 ): Promise<Edited> {
@@ -110,7 +149,8 @@ export async function addProduct(
   }
   entryFor(shop.db)
   const pictures: NewPicture[] = []
-  for (const src of images) pictures.push(await loadPicture(shop, { src, alt: product.name }, fetching))
+  const sources = [...images.map((src) => ({ src })), ...sent.map(({ name, bytes }) => ({ src: name, bytes }))]
+  for (const source of sources) pictures.push(await loadPicture(shop, { ...source, alt: product.name }, fetching))
   return write(shop.db, (tx) => {
     const entry = entryFor(tx)
     applyProduct(new ApplyRun(tx, { keepStock: false }, now), entry)

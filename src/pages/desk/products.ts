@@ -1,0 +1,525 @@
+import { toDecimalText, toMinor } from '../../platform/money.ts'
+import { getProduct, setPublished, toBrief, toProduct } from '../../shop/catalog/products.ts'
+import type { ProductView } from '../../shop/catalog/products.ts'
+import { exportProduct } from '../../shop/catalog/export-catalog.ts'
+import type { ProductEntry } from '../../shop/catalog/import/write-json.ts'
+import { addImage, listImages, orderImages, removeImage } from '../../shop/catalog/images/manage-images.ts'
+import { addProduct, editProduct, editVariations } from '../../shop/catalog/manage/edit-product.ts'
+import type { ProductEdit, VariationEdit } from '../../shop/catalog/manage/edit-product.ts'
+import { listProducts } from '../../shop/catalog/manage/list-products.ts'
+import { viewTerms } from '../../shop/catalog/public/categories.ts'
+import type { ProductRow } from '../../shop/catalog/rows.ts'
+import { isAllowed } from '../../shop/desk/roles.ts'
+import { setting } from '../../shop/settings/settings.ts'
+import { shopDay, untilText } from '../../shop/settings/shop-days.ts'
+import { taxClasses } from '../../shop/tax/input.ts'
+import type { Field, Known } from '../storefront/form-view.ts'
+import type { PageReply } from '../page.ts'
+import { commandOf, listOf, numberOrText, page, pagesOf, refuseField, textFor, textOf } from './view.ts'
+import type { Action, Block, DeskCall, DeskPage, Item } from './view.ts'
+
+const perPage = 25
+const slugPart = '([a-z0-9][a-z0-9-]{0,199})'
+const tones = { listed: 'good', sold_out: 'wait', unpublished: 'bad' } as const
+
+export const productPages: readonly DeskPage[] = [
+  { path: /^\/desk\/products$/, name: '/desk/products', needs: 'products', show: showProducts },
+  {
+    path: new RegExp(`^/desk/products/${slugPart}$`),
+    name: '/desk/products/:slug',
+    needs: 'products',
+    show: showProduct
+  }
+]
+
+function showProducts(call: DeskCall): PageReply {
+  const { app, query, words, now, visit } = call
+  const { t } = words
+  const terms = viewTerms(app)
+  const search = textOf(query, 'search')
+  const filter = { search, category: textOf(query, 'category'), cursor: textOf(query, 'cursor'), limit: perPage }
+  const { rows, nextCursor } = listProducts(app.db, filter, (row): Item => {
+    const { price, stock, state } = toBrief(app.db, row, terms, now)
+    const picture = listImages(app, row.slug).find(({ image }) => image !== null)?.image?.url ?? null
+    return {
+      name: row.name,
+      url: `/desk/products/${row.slug}`,
+      state: { label: textFor(call, 'desk.product', state), tone: tones[state] },
+      amount: words.money(toMinor(price.amount, price.currency), price.currency),
+      hints: [stockText(call, stock)],
+      picture
+    }
+  })
+  const mayChange = isAllowed(visit.actor, 'products.change')
+  return page(call, {
+    title: t('desk.products'),
+    blocks: [
+      { kind: 'links', links: mayChange ? [{ label: t('desk.newProduct'), url: '/desk/new-product' }] : [] },
+      {
+        kind: 'search',
+        fields: [{ name: 'search', label: t('desk.searchProducts'), type: 'text', value: search ?? '' }]
+      },
+      { kind: 'list', items: [...rows], empty: t('desk.noProducts') },
+      pagesOf(call, nextCursor)
+    ],
+    command: commandOf('offers list', { search })
+  })
+}
+
+function stockText({ words }: DeskCall, stock: number | null): string {
+  return stock === null ? words.t('desk.notCounted') : words.t('desk.inStock', { count: stock })
+}
+
+function rowOf({ app, params }: DeskCall): ProductRow {
+  return getProduct(app.db, params[0] ?? '')
+}
+
+function viewOf({ app, now }: DeskCall, row: ProductRow): ProductView {
+  return toProduct(app.db, row, viewTerms(app), now)
+}
+
+function showProduct(call: DeskCall): PageReply {
+  const { app, words, visit, now } = call
+  const { t } = words
+  const row = rowOf(call)
+  const view = viewOf(call, row)
+  const { stock, price } = toBrief(app.db, row, viewTerms(app), now)
+  const money = (major: number): string => words.money(toMinor(major, price.currency), price.currency)
+  const mayChange = isAllowed(visit.actor, 'products.change')
+  const to = (verb: string): string => `/desk/products/${row.slug}/${verb}`
+  const links = [
+    { label: t('desk.edit'), url: to('edit') },
+    view.variations.length > 0
+      ? { label: t('desk.variations'), url: to('variations') }
+      : { label: t('desk.stock'), url: to('stock') },
+    { label: t('desk.addPicture'), url: to('picture') },
+    { label: t(row.published ? 'desk.unpublish' : 'desk.publish'), url: to(row.published ? 'unpublish' : 'publish') }
+  ]
+  const facts = [
+    { label: t('desk.status'), value: textFor(call, 'desk.product', view.state) },
+    { label: t('desk.price'), value: money(price.amount) },
+    ...(price.originalAmount === null ? [] : [{ label: t('desk.regularPrice'), value: money(price.originalAmount) }]),
+    { label: t('desk.stock'), value: stockText(call, stock) },
+    ...(view.cost === null ? [] : [{ label: t('desk.cost'), value: money(view.cost) }]),
+    ...(view.categories.length === 0 ? [] : [{ label: t('categories'), value: view.categories.join(', ') }]),
+    { label: t('desk.page'), value: view.url, url: view.url }
+  ]
+  const variations: Block[] =
+    view.variations.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            title: t('desk.variations'),
+            head: [t('desk.variation'), t('desk.price'), t('desk.salePrice'), t('desk.stock')],
+            rows: view.variations.map((each) => [
+              each.name || each.sku,
+              money(each.price),
+              each.salePrice === null ? '' : money(each.salePrice),
+              each.stock === null ? '–' : String(each.stock)
+            ])
+          }
+        ]
+  return page(call, {
+    title: row.name,
+    back: { label: t('desk.products'), url: '/desk/products' },
+    blocks: [
+      { kind: 'links', links: mayChange ? links : [] },
+      { kind: 'facts', rows: facts },
+      ...variations,
+      picturesBlock(call, row, mayChange)
+    ],
+    command: `shopstead offers show ${row.slug}`
+  })
+}
+
+function picturesBlock(call: DeskCall, row: ProductRow, mayChange: boolean): Block {
+  const { app, words } = call
+  const { t } = words
+  const items = listImages(app, row.slug).map(({ id, alt, sku, image, problem, src }) => ({
+    name: alt || src,
+    picture: image?.url ?? null,
+    hints: [...(sku === null ? [] : [sku]), ...(problem === null ? [] : [problem])],
+    ...(mayChange ? { url: `/desk/products/${row.slug}/pictures/${id}` } : {})
+  }))
+  return { kind: 'list', title: t('desk.pictures'), items, empty: t('desk.noPictures') }
+}
+
+type Typed = Partial<
+  Record<
+    | 'name'
+    | 'price'
+    | 'salePrice'
+    | 'saleStart'
+    | 'saleEnd'
+    | 'cost'
+    | 'weight'
+    | 'taxClass'
+    | 'description'
+    | 'categories'
+    | 'tags',
+    string
+  >
+>
+
+/** An amount of the import format, as a price is written. */
+function amountField({ app }: DeskCall, amount: number | string | null): string {
+  const currency = setting(app.db, 'shop.currency')
+  return amount === null ? '' : toDecimalText(toMinor(amount, currency), currency)
+}
+
+function fieldsOf(
+  { words }: DeskCall,
+  { isNew, hasVariations }: { isNew: boolean; hasVariations: boolean }
+): Field[][] {
+  const { t } = words
+  const sale: Field[][] = [
+    [
+      { name: 'price', label: t('desk.price'), required: true, hint: t('desk.priceHint') },
+      { name: 'salePrice', label: t('desk.salePrice'), hint: t('desk.noneHint') }
+    ]
+  ]
+  const stock: Field[] = isNew ? [{ name: 'stock', label: t('desk.stock'), hint: t('desk.stockHint') }] : []
+  return [
+    [{ name: 'name', label: t('desk.name'), required: true }],
+    ...(hasVariations ? [] : sale),
+    [
+      { name: 'saleStart', label: t('desk.saleStart'), type: 'date' },
+      { name: 'saleEnd', label: t('desk.saleEnd'), type: 'date' }
+    ],
+    ...(isNew
+      ? [
+          stock,
+          [{ name: 'option', label: t('desk.options'), hint: t('desk.optionsHint') }],
+          [{ name: 'picture', label: t('desk.picture'), type: 'file' } as const],
+          [{ name: 'digital', label: t('desk.digital'), type: 'tick' } as const]
+        ]
+      : []),
+    [{ name: 'description', label: t('desk.description'), type: 'long' }],
+    [{ name: 'categories', label: t('categories'), hint: t('desk.categoriesHint') }],
+    [{ name: 'tags', label: t('desk.tags'), hint: t('desk.listHint') }],
+    [
+      { name: 'cost', label: t('desk.cost'), hint: t('desk.costHint') },
+      { name: 'weight', label: t('desk.weight'), hint: t('desk.weightHint') }
+    ],
+    [
+      {
+        name: 'taxClass',
+        label: t('desk.taxClass'),
+        required: true,
+        options: taxClasses.map((value) => ({ value, label: textFor({ words }, 'desk.taxClass', value) }))
+      }
+    ],
+    ...(isNew ? [[{ name: 'hidden', label: t('desk.hidden'), type: 'tick' } as const]] : [])
+  ]
+}
+
+/** The fields of a product as its form shows them. */
+function knownOf(call: DeskCall, row: ProductRow, entry: ProductEntry): Typed {
+  const { app } = call
+  return {
+    name: entry.name,
+    price: amountField(call, entry.price),
+    salePrice: amountField(call, entry.salePrice),
+    saleStart: row.saleStartsAt === null ? '' : shopDay(app.db, row.saleStartsAt),
+    saleEnd: row.saleEndsAt === null ? '' : untilText(app.db, row.saleEndsAt),
+    cost: amountField(call, entry.cost),
+    weight: String(entry.weightGrams ?? ''),
+    taxClass: entry.taxClass,
+    description: entry.description,
+    categories: entry.categories.join(', '),
+    tags: entry.tags.join(', ')
+  }
+}
+
+/** What was typed differently from what is known, as an edit of the product. An empty field removes its value. */
+function editOf(form: URLSearchParams, known: Typed): ProductEdit {
+  const changed = (name: keyof Typed): string | undefined => {
+    const value = form.get(name)?.trim()
+    return value === undefined || value === (known[name] ?? '') ? undefined : value
+  }
+  const orNone = (value: string | undefined): string | null | undefined => (value === '' ? null : value)
+  const list = (value: string | undefined): string[] | undefined => (value === undefined ? undefined : listOf(value))
+  return {
+    name: changed('name'),
+    price: changed('price'),
+    salePrice: orNone(changed('salePrice')),
+    saleStart: orNone(changed('saleStart')),
+    saleEnd: orNone(changed('saleEnd')),
+    cost: orNone(changed('cost')),
+    weightGrams: numberOrText(orNone(changed('weight'))),
+    taxClass: changed('taxClass'),
+    description: changed('description'),
+    categories: list(changed('categories')),
+    tags: list(changed('tags'))
+  }
+}
+
+/** An edit as the options of `offers set`. */
+function optionsOf(edit: ProductEdit): Record<string, string | readonly string[] | undefined> {
+  const text = (value: string | number | null | undefined): string | undefined =>
+    value === undefined ? undefined : String(value ?? 'none')
+  return {
+    name: edit.name,
+    price: edit.price,
+    'sale-price': text(edit.salePrice),
+    'sale-start': text(edit.saleStart),
+    'sale-end': text(edit.saleEnd),
+    cost: text(edit.cost),
+    weight: text(edit.weightGrams),
+    'tax-class': edit.taxClass,
+    description: edit.description,
+    category: edit.categories,
+    tag: edit.tags
+  }
+}
+
+const none = (): Field[][] => []
+
+/** An action on one product, which is refused when the product has changed since its form was shown. */
+function productAction(
+  verb: string,
+  title: (call: DeskCall) => string,
+  {
+    rows = none,
+    ...rest
+  }: {
+    rows?: (call: DeskCall, row: ProductRow, entry: ProductEntry) => Field[][]
+    known?: (call: DeskCall, row: ProductRow, entry: ProductEntry) => Known
+    command: (call: DeskCall, form: URLSearchParams, row: ProductRow) => string
+    run: (call: DeskCall, form: URLSearchParams, row: ProductRow) => unknown
+    isFree?: true
+  }
+): Action {
+  const entryOf = (call: DeskCall, row: ProductRow): ProductEntry =>
+    exportProduct(call.app.db, row, setting(call.app.db, 'shop.currency'))
+  return {
+    path: new RegExp(`^/desk/products/${slugPart}/${verb}$`),
+    name: `/desk/products/:slug/${verb}`,
+    needs: 'products.change',
+    form: (call) => {
+      const row = rowOf(call)
+      const entry = entryOf(call, row)
+      return {
+        title: title(call),
+        rows: rows(call, row, entry),
+        known: rest.known?.(call, row, entry) ?? {},
+        submit: rows === none ? title(call) : call.words.t('desk.save'),
+        back: { label: row.name, url: `/desk/products/${row.slug}` }
+      }
+    },
+    ...(rest.isFree ? {} : { version: (call) => JSON.stringify(entryOf(call, rowOf(call))) }),
+    command: (call, form) => rest.command(call, form, rowOf(call)),
+    run: async (call, form) => {
+      const row = rowOf(call)
+      await rest.run(call, form, row)
+      return `/desk/products/${row.slug}`
+    }
+  }
+}
+
+const entryFor = ({ app }: DeskCall, row: ProductRow): ProductEntry =>
+  exportProduct(app.db, row, setting(app.db, 'shop.currency'))
+
+/** What was typed in the grid of variations differently from what is stored, by SKU. */
+function gridEdits(call: DeskCall, form: URLSearchParams, { variations }: ProductEntry): Map<string, VariationEdit> {
+  const edits = variations.map(({ sku, price, salePrice, stock }, index): [string, VariationEdit] => {
+    const changed = (name: string, known: string): string | undefined => {
+      const value = form.get(`${name}-${index}`)?.trim()
+      return value === undefined || value === known ? undefined : value
+    }
+    const [newPrice, newSale, newStock] = [
+      changed('price', amountField(call, price)),
+      changed('sale', amountField(call, salePrice)),
+      changed('stock', String(stock ?? ''))
+    ]
+    const edit: VariationEdit = {
+      ...(newPrice === undefined ? {} : { price: newPrice }),
+      ...(newSale === undefined ? {} : { salePrice: newSale === '' ? null : newSale }),
+      ...(newStock === undefined ? {} : { stock: numberOrText(newStock === '' ? null : newStock) })
+    }
+    return [sku, edit]
+  })
+  return new Map(edits.filter(([, edit]) => Object.keys(edit).length > 0))
+}
+
+/** One command for each variation that changes. */
+function gridCommand(row: ProductRow, edits: ReadonlyMap<string, VariationEdit>): string {
+  const lines = [...edits].map(([sku, { price, salePrice, stock }]) => {
+    const text = (value: string | number | null | undefined): string | undefined =>
+      value === undefined ? undefined : String(value ?? 'none')
+    return commandOf(`offers set ${row.slug}`, { sku, price, 'sale-price': text(salePrice), stock: text(stock) })
+  })
+  return lines.length === 0 ? commandOf(`offers set ${row.slug}`, { sku: 'SKU', price: 'AMOUNT' }) : lines.join('\n')
+}
+
+/** `Size=S,M,L; Colour=Red,Blue`. @throws AppError VALIDATION_FAILED */
+function typedOptions({ words }: DeskCall, text: string | undefined): { name: string; values: string[] }[] {
+  return (text ?? '')
+    .split(';')
+    .filter((part) => part.trim() !== '')
+    .map((part) => {
+      const [name = '', list = '', ...rest] = part.split('=')
+      const values = listOf(list)
+      if (name.trim() === '' || values.length === 0 || rest.length > 0 || new Set(values).size < values.length)
+        throw refuseField('option', words.t('desk.optionsHint'))
+      return { name: name.trim(), values }
+    })
+}
+
+const newProduct: Action = {
+  path: /^\/desk\/new-product$/,
+  name: '/desk/new-product',
+  needs: 'products.change',
+  form: (call) => ({
+    title: call.words.t('desk.newProduct'),
+    rows: fieldsOf(call, { isNew: true, hasVariations: false }),
+    known: { taxClass: 'standard' },
+    submit: call.words.t('desk.addProduct'),
+    back: { label: call.words.t('desk.products'), url: '/desk/products' }
+  }),
+  command: (_call, form) =>
+    commandOf('offers add', {
+      name: textOf(form, 'name') ?? 'NAME',
+      price: textOf(form, 'price') ?? 'AMOUNT',
+      option: textOf(form, 'option')?.split(';'),
+      stock: textOf(form, 'stock')
+    }),
+  run: async (call, form) => {
+    const { app, now, files } = call
+    const { name = '', price = '', salePrice, ...others } = editOf(form, {})
+    const { row } = await addProduct(
+      app,
+      {
+        ...others,
+        name,
+        price,
+        ...(salePrice ? { salePrice } : {}),
+        ...(textOf(form, 'stock') === undefined ? {} : { stock: numberOrText(textOf(form, 'stock')) }),
+        ...(form.has('digital') ? { type: 'digital' } : {}),
+        published: !form.has('hidden'),
+        options: typedOptions(call, textOf(form, 'option')),
+        pictures: files
+      },
+      now
+    )
+    return `/desk/products/${row.slug}`
+  }
+}
+
+export const productActions: readonly Action[] = [
+  newProduct,
+  productAction('edit', ({ words }) => words.t('desk.edit'), {
+    rows: (call, _row, { variations }) => fieldsOf(call, { isNew: false, hasVariations: variations.length > 0 }),
+    known: knownOf,
+    command: (call, form, row) =>
+      commandOf(`offers set ${row.slug}`, optionsOf(editOf(form, knownOf(call, row, entryFor(call, row))))),
+    run: (call, form, row) =>
+      editProduct(call.app, row.slug, editOf(form, knownOf(call, row, entryFor(call, row))), call.now)
+  }),
+  productAction('stock', ({ words }) => words.t('desk.stock'), {
+    rows: ({ words }) => [
+      [
+        { name: 'stock', label: words.t('desk.stock'), hint: words.t('desk.stockHint') },
+        { name: 'add', label: words.t('desk.stockAdd'), hint: words.t('desk.stockAddHint') }
+      ]
+    ],
+    known: (_call, row) => ({ stock: row.stock === null ? '' : String(row.stock) }),
+    command: (_call, form, row) => commandOf(`offers set ${row.slug}`, stockOptions(form)),
+    run: ({ app, now, words }, form, row) => {
+      const add = textOf(form, 'add')
+      if (add !== undefined && !/^[+-]?\d{1,9}$/.test(add)) throw refuseField('add', words.t('desk.stockAddHint'))
+      const edit =
+        add === undefined ? { stock: numberOrText(textOf(form, 'stock') ?? null) } : { stockAdd: Number(add) }
+      editProduct(app, row.slug, edit, now)
+    }
+  }),
+  productAction('variations', ({ words }) => words.t('desk.variations'), {
+    rows: ({ words }, _row, { variations }) =>
+      variations.map(({ sku, name }, index) => {
+        const label = (what: string): string => `${name || sku}: ${what}`
+        return [
+          { name: `price-${index}`, label: label(words.t('desk.price')), required: true },
+          { name: `sale-${index}`, label: label(words.t('desk.salePrice')) },
+          { name: `stock-${index}`, label: label(words.t('desk.stock')) }
+        ]
+      }),
+    known: (call, _row, { variations }) =>
+      Object.fromEntries(
+        variations.flatMap(({ price, salePrice, stock }, index) => [
+          [`price-${index}`, amountField(call, price)],
+          [`sale-${index}`, amountField(call, salePrice)],
+          [`stock-${index}`, String(stock ?? '')]
+        ])
+      ),
+    command: (call, form, row) => gridCommand(row, gridEdits(call, form, entryFor(call, row))),
+    run: (call, form, row) => editVariations(call.app, row.slug, gridEdits(call, form, entryFor(call, row)), call.now)
+  }),
+  productAction('picture', ({ words }) => words.t('desk.addPicture'), {
+    isFree: true,
+    rows: ({ words }) => [
+      [{ name: 'picture', label: words.t('desk.picture'), type: 'file', required: true }],
+      [{ name: 'alt', label: words.t('desk.alt'), hint: words.t('desk.altHint') }]
+    ],
+    command: (_call, form, row) => commandOf(`offers images add ${row.slug} PICTURE`, { alt: textOf(form, 'alt') }),
+    run: async ({ app, files, words }, form, row) => {
+      const [picture] = files
+      if (picture === undefined) throw refuseField('picture', words.t('desk.choosePicture'))
+      const alt = textOf(form, 'alt') ?? row.name
+      await addImage(app, row.slug, { src: picture.name, bytes: picture.bytes, alt, sku: undefined }, {})
+    }
+  }),
+  {
+    path: new RegExp(`^/desk/products/${slugPart}/pictures/([1-9]\\d{0,14})$`),
+    name: '/desk/products/:slug/pictures/:id',
+    needs: 'products.change',
+    form: (call) => {
+      const row = rowOf(call)
+      const { t } = call.words
+      return {
+        title: t('desk.picture'),
+        rows: [
+          [
+            {
+              name: 'what',
+              label: t('desk.pictureWhat'),
+              required: true,
+              choose: t('desk.choose'),
+              options: [
+                { value: 'first', label: t('desk.pictureFirst') },
+                { value: 'remove', label: t('desk.remove') }
+              ]
+            }
+          ]
+        ],
+        submit: t('desk.sure'),
+        back: { label: row.name, url: `/desk/products/${row.slug}` }
+      }
+    },
+    command: (call, form) =>
+      `shopstead offers images ${form.get('what') === 'remove' ? 'remove' : 'order'} ${call.params[0] ?? ''} ${call.params[1] ?? ''}`,
+    run: ({ app, params, words }, form) => {
+      const [slug = '', id] = params
+      const what = form.get('what')
+      if (what === 'remove') removeImage(app.db, slug, Number(id))
+      else if (what === 'first') orderImages(app.db, slug, [Number(id)])
+      else throw refuseField('what', words.t('desk.choose'))
+      return `/desk/products/${slug}`
+    }
+  },
+  ...([true, false] as const).map((published) =>
+    productAction(
+      published ? 'publish' : 'unpublish',
+      ({ words }) => words.t(published ? 'desk.publish' : 'desk.unpublish'),
+      {
+        command: (_call, _form, row) => `shopstead offers ${published ? 'publish' : 'unpublish'} ${row.slug}`,
+        run: ({ app, now }, _form, row) => setPublished(app.db, row.slug, published, now)
+      }
+    )
+  )
+]
+
+function stockOptions(form: URLSearchParams): Record<string, string | undefined> {
+  const add = textOf(form, 'add')
+  return add === undefined ? { stock: textOf(form, 'stock') ?? 'none' } : { 'stock-add': add }
+}

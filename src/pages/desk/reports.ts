@@ -1,0 +1,169 @@
+import { reports } from '../../operations/reports/list.ts'
+import { parseOpenDays } from '../../operations/reports/days.ts'
+import { isAllowed } from '../../shop/desk/roles.ts'
+import { listDocuments } from '../../shop/invoices/find.ts'
+import { documentName } from '../../shop/invoices/text.ts'
+import { getOrder } from '../../shop/orders/find.ts'
+import { documentUrl } from '../../shop/orders/view.ts'
+import { shopDay } from '../../shop/settings/shop-days.ts'
+import type { PageReply } from '../page.ts'
+import { bytesOf } from './orders.ts'
+import { chartOf } from './today.ts'
+import { commandOf, page, textFor, textOf } from './view.ts'
+import type { Block, DeskCall, DeskPage } from './view.ts'
+import { notFound } from '../../platform/http/answers.ts'
+
+const mostDocuments = 200
+const mostRows = 500
+const namePart = '([a-z][a-z-]{0,30})'
+
+export const reportPages: readonly DeskPage[] = [
+  { path: /^\/desk\/more$/, name: '/desk/more', needs: 'today', show: showMore },
+  { path: /^\/desk\/reports$/, name: '/desk/reports', needs: 'reports', show: showReports },
+  { path: /^\/desk\/documents$/, name: '/desk/documents', needs: 'reports', show: showDocuments },
+  {
+    path: new RegExp(`^/desk/reports/${namePart}\\.csv$`),
+    name: '/desk/reports/sales.csv',
+    needs: 'reports',
+    show: showCsv
+  },
+  {
+    path: new RegExp(`^/desk/reports/${namePart}$`),
+    name: '/desk/reports/sales',
+    needs: 'reports',
+    show: showReport
+  }
+]
+
+/** The parts of the desk that have no place of their own in the navigation of a phone. */
+function showMore(call: DeskCall): PageReply {
+  const { words, visit } = call
+  const { t } = words
+  const parts = [
+    ['customers', t('desk.customers'), '/desk/customers'],
+    ['discounts', t('desk.discounts'), '/desk/discounts'],
+    ['affiliates', t('desk.affiliates'), '/desk/affiliates'],
+    ['reports', t('desk.reports'), '/desk/reports'],
+    ['reports', t('desk.documents'), '/desk/documents'],
+    ['settings', t('desk.settings'), '/desk/settings'],
+    ['own.access', t('desk.access'), '/desk/access']
+  ] as const
+  const items = parts.filter(([needs]) => isAllowed(visit.actor, needs)).map(([, name, url]) => ({ name, url }))
+  return page(call, { title: t('desk.everything'), blocks: [{ kind: 'list', items, empty: '' }] })
+}
+
+function showReports(call: DeskCall): PageReply {
+  const { t } = call.words
+  const items = reports.map(({ name, about }) => ({
+    name: textFor(call, 'desk.report', name),
+    url: `/desk/reports/${name}`,
+    hints: [about]
+  }))
+  return page(call, {
+    title: t('desk.reports'),
+    back: { label: t('desk.everything'), url: '/desk/more' },
+    blocks: [
+      { kind: 'links', links: [{ label: t('desk.documents'), url: '/desk/documents' }] },
+      { kind: 'list', items, empty: '' }
+    ],
+    command: 'shopstead report --help'
+  })
+}
+
+/** A report of the days in the query, by default of its usual period. @throws AppError NOT_FOUND, VALIDATION_FAILED */
+async function makeReport({ app, params, query, now }: DeskCall) {
+  const report = reports.find(({ name }) => name === params[0])
+  if (report === undefined) throw notFound()
+  const [from, to] = [textOf(query, 'from'), textOf(query, 'to')]
+  const counts = report.options.flatMap(({ flags, count }) =>
+    count === undefined ? [] : [[/--([a-z]+)/.exec(flags)?.[1] ?? '', count] as const]
+  )
+  const days = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
+  const made = await report.make(app, { ...Object.fromEntries(counts), ...days }, now, () => undefined)
+  return { report, days, ...made }
+}
+
+async function showReport(call: DeskCall): Promise<PageReply> {
+  const { words, path, query } = call
+  const { t } = words
+  const { report, days, page: shown } = await makeReport(call)
+  const columns = shown.columns.map((column, index) => ({ ...column, index })).filter(({ isDetail }) => !isDetail)
+  const charts = shown.charts
+    .filter(({ bars }) => bars.some(({ value }) => value > 0))
+    .map(({ title, bars }): Block => ({ kind: 'sums', title, rows: [], chart: chartOf(bars) }))
+  return page(call, {
+    title: textFor(call, 'desk.report', report.name),
+    back: { label: t('desk.reports'), url: '/desk/reports' },
+    blocks: [
+      {
+        kind: 'search',
+        fields: [
+          { name: 'from', label: t('desk.from'), type: 'date', value: query.get('from') ?? '' },
+          { name: 'to', label: t('desk.to'), type: 'date', value: query.get('to') ?? '' }
+        ]
+      },
+      { kind: 'text', text: shown.subtitle },
+      { kind: 'sums', rows: shown.figures.slice(0, 6) },
+      ...charts,
+      {
+        kind: 'table',
+        head: columns.map(({ name }) => name),
+        rows: shown.rows.slice(0, mostRows).map(({ cells }) => columns.map(({ index }) => cells[index] ?? ''))
+      },
+      ...shown.notes.map((text): Block => ({ kind: 'text', text })),
+      {
+        kind: 'links',
+        links: [{ label: t('desk.csv'), url: `${path}.csv?${new URLSearchParams(days).toString()}` }]
+      }
+    ],
+    command: commandOf(`report ${report.name}`, days)
+  })
+}
+
+async function showCsv(call: DeskCall): Promise<PageReply> {
+  const { report, csv } = await makeReport(call)
+  const mark = '\uFEFF'
+  return { file: bytesOf(mark + csv()), type: 'text/csv; charset=utf-8', name: `${report.name}.csv` }
+}
+
+/** The first day of the quarter before the one of a day, and its last day. */
+function lastQuarter(day: string): { from: string; to: string } {
+  const [year = 0, month = 1] = day.split('-').map(Number)
+  const first = Math.floor((month - 1) / 3) * 3
+  const from = new Date(Date.UTC(year, first - 3, 1))
+  const to = new Date(Date.UTC(year, first, 0))
+  return { from: from.toISOString().slice(0, 10), to: to.toISOString().slice(0, 10) }
+}
+
+function showDocuments(call: DeskCall): PageReply {
+  const { app, words, query, now } = call
+  const { t } = words
+  const quarter = lastQuarter(shopDay(app.db, now))
+  const days = { from: textOf(query, 'from') ?? quarter.from, to: textOf(query, 'to') ?? quarter.to }
+  const found = [...Iterator.from(listDocuments(app.db, parseOpenDays(days))).take(mostDocuments)]
+  return page(call, {
+    title: t('desk.documents'),
+    back: { label: t('desk.reports'), url: '/desk/reports' },
+    blocks: [
+      {
+        kind: 'search',
+        fields: [
+          { name: 'from', label: t('desk.from'), type: 'date', value: days.from },
+          { name: 'to', label: t('desk.to'), type: 'date', value: days.to }
+        ]
+      },
+      {
+        kind: 'list',
+        items: found.map((row) => ({
+          name: documentName(row),
+          url: documentUrl(app, getOrder(app.db, row.orderId), row),
+          amount: words.money(row.totalMinor, row.currency),
+          hints: [row.date]
+        })),
+        empty: t('desk.noDocuments')
+      },
+      ...(found.length < mostDocuments ? [] : [{ kind: 'text' as const, text: t('desk.moreDocuments') }])
+    ],
+    command: `${commandOf('orders documents', days)} FOLDER`
+  })
+}

@@ -1,0 +1,189 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { write } from '../../src/platform/db/database.ts'
+import { applyCatalogFile } from '../../src/shop/catalog/apply-catalog.ts'
+import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
+import { editProduct } from '../../src/shop/catalog/manage/edit-product.ts'
+import { exportProduct } from '../../src/shop/catalog/export-catalog.ts'
+import { getProduct } from '../../src/shop/catalog/products.ts'
+import { setting } from '../../src/shop/settings/settings.ts'
+import { enableDesk, hiddenOf, paidOrder, personAtDesk } from '../support/desk-visitor.ts'
+import { startShop } from '../support/running-shop.ts'
+
+const shop = await startShop()
+const { app } = shop
+enableDesk(app)
+afterAll(() => shop.stop())
+
+const now = (): number => app.clock.now()
+const entryOf = (slug: string) => exportProduct(app.db, getProduct(app.db, slug), 'EUR')
+
+/** A jacket in three sizes. */
+function addJacket(slug: string): void {
+  const variations = ['S', 'M', 'L'].map((size, index) => ({
+    sku: `${slug}-${size}`.toUpperCase(),
+    options: { Size: size },
+    price: '80.00',
+    stock: 5,
+    default: index === 0
+  }))
+  const file = { products: [{ slug, name: 'Jacket', price: '80.00', variations }] }
+  const place = { currency: 'EUR', timeZone: 'UTC' }
+  write(app.db, (tx) =>
+    applyCatalogFile(tx, readCatalogFile(JSON.stringify(file), place).file, { keepStock: false }, now())
+  )
+}
+
+describe('a product at the desk', () => {
+  it('changes only in the fields that were typed, and an empty one removes its value', async () => {
+    const carla = await personAtDesk(shop, 'catalogue')
+    const before = entryOf('lamp')
+    const form = await carla.get('/desk/products/lamp/edit')
+    expect(form.html).toContain('value="30.00"')
+    const fields = {
+      name: 'Lamp',
+      price: '45.5',
+      salePrice: '',
+      description: 'Tin.',
+      categories: 'Light, Gifts > Small'
+    }
+    expect((await carla.post('/desk/products/lamp/edit', { ...hiddenOf(form.html), ...fields })).location).toBe(
+      '/desk/products/lamp?done'
+    )
+    expect(entryOf('lamp')).toEqual({
+      ...before,
+      price: 45.5,
+      salePrice: null,
+      description: 'Tin.',
+      categories: ['Light', 'Gifts', 'Small']
+    })
+  })
+
+  it('is refused with the field when a price is none, and keeps what was typed', async () => {
+    const carla = await personAtDesk(shop, 'catalogue')
+    const form = await carla.get('/desk/products/mug/edit')
+    const sent = { ...hiddenOf(form.html), name: 'Mug with a dent', price: 'cheap' }
+    const { status, html } = await carla.post('/desk/products/mug/edit', sent)
+    expect(status).toBe(422)
+    expect(html).toContain('value="Mug with a dent"')
+    expect(html).toContain('id="price-error"')
+    expect(entryOf('mug').name).toBe('Mug')
+  })
+
+  it('is refused to the second person when the first has changed it', async () => {
+    const carla = await personAtDesk(shop, 'catalogue')
+    const form = await carla.get('/desk/products/print/edit')
+    editProduct(app, 'print', { price: '10.99' }, now())
+    const { status, html } = await carla.post('/desk/products/print/edit', { ...hiddenOf(form.html), price: '8.00' })
+    expect([status, entryOf('print').price]).toEqual([409, 10.99])
+    expect(html).toContain('shopstead offers set print')
+  })
+
+  it('takes a grid of variations as a whole: one wrong price changes none', async () => {
+    addJacket('jacket')
+    const carla = await personAtDesk(shop, 'catalogue')
+    const path = '/desk/products/jacket/variations'
+    const sent = async (fields: Record<string, string>) =>
+      carla.post(path, { ...hiddenOf((await carla.get(path)).html), ...fields })
+    expect((await sent({ 'price-0': '85.00', 'price-1': '-3' })).status).toBe(422)
+    expect(entryOf('jacket').variations.map(({ price }) => price)).toEqual([80, 80, 80])
+    expect((await sent({ 'price-0': '85.00', 'sale-2': '70', 'stock-1': '9' })).status).toBe(303)
+    expect(entryOf('jacket').variations.map(({ price, salePrice, stock }) => [price, salePrice, stock])).toEqual([
+      [85, null, 5],
+      [80, null, 9],
+      [80, 70, 5]
+    ])
+  })
+
+  it('is counted up and down, and never below zero', async () => {
+    const carla = await personAtDesk(shop, 'catalogue')
+    const add = async (units: string): Promise<number> => {
+      const path = '/desk/products/last/stock'
+      return (await carla.post(path, { ...hiddenOf((await carla.get(path)).html), add: units })).status
+    }
+    expect([await add('4'), await add('-2'), await add('-99'), await add('a few')]).toEqual([303, 303, 422, 422])
+    expect(entryOf('last').stock).toBe(3)
+  })
+
+  it('gets a picture that was sent, and refuses a file that is none', async () => {
+    const carla = await personAtDesk(shop, 'catalogue')
+    const path = '/desk/products/mug/picture'
+    const send = async (content: string): Promise<number> => {
+      const body = new FormData()
+      for (const [name, value] of Object.entries(hiddenOf((await carla.get(path)).html))) body.append(name, value)
+      body.append('picture', new Blob([content]), 'IMG_1.jpg')
+      return (await carla.browser.fetch(`${shop.url}${path}`, { method: 'POST', body })).status
+    }
+    expect(await send('no picture')).toBe(422)
+    expect(await send('')).toBe(422)
+    expect(entryOf('mug')).not.toHaveProperty('images')
+  })
+
+  it('has an address that is not UTF-8, or of no product: both are unknown', async () => {
+    const owner = await personAtDesk(shop, 'owner')
+    const paths = [
+      '/desk/products/nothing',
+      '/desk/discounts/coupons/%E0%A4',
+      '/desk/customers/999999',
+      '/desk/guests/1'
+    ]
+    for (const path of paths) expect([path, (await owner.get(path)).status]).toEqual([path, 404])
+  })
+})
+
+describe('people, discounts and settings at the desk', () => {
+  it('finds a guest by an email, exports what is stored, and erases it after a confirmation', async () => {
+    const id = paidOrder(app)
+    const owner = await personAtDesk(shop, 'owner')
+    expect((await owner.get('/desk/customers?search=lena@example.com')).html).toContain(`/desk/guests/${id}`)
+    const exported = await owner.send(`/desk/guests/${id}/export`)
+    expect(JSON.parse(exported.html)).toMatchObject({ orders: [{ id }] })
+    expect((await owner.send(`/desk/guests/${id}/erase`)).html).toContain('The person is erased')
+    expect((await owner.get(`/desk/guests/${id}`)).status).toBe(404)
+  })
+
+  it('makes and ends a coupon, and asks for a percentage or an amount', async () => {
+    const carla = await personAtDesk(shop, 'catalogue')
+    expect((await carla.send('/desk/discounts/coupon', { code: 'SPRING' })).status).toBe(422)
+    expect((await carla.send('/desk/discounts/coupon', { code: 'SPRING', percent: '12.5', maxUses: '3' })).status).toBe(
+      303
+    )
+    expect((await carla.get('/desk/discounts?search=spr')).html).toContain('12.5 %')
+    await carla.send('/desk/discounts/coupons/SPRING')
+    expect(
+      app.db.sqlite.prepare("SELECT enabled, percent_bps, max_uses FROM coupons WHERE code = 'SPRING'").get()
+    ).toEqual({ enabled: 0, percent_bps: 1250, max_uses: 3 })
+  })
+
+  it('changes a setting after the passkey, refuses a wrong value, and resets it', async () => {
+    const owner = await personAtDesk(shop, 'owner')
+    expect((await owner.send('/desk/settings/store.lowStock', { value: 'some' })).status).toBe(422)
+    await owner.send('/desk/settings/store.lowStock', { value: '9' })
+    expect(setting(app.db, 'store.lowStock')).toBe(9)
+    await owner.send('/desk/settings/store.lowStock', { reset: 'on' })
+    expect(setting(app.db, 'store.lowStock')).toBe(5)
+    expect((await owner.get('/desk/settings/limits.login_ip')).status).toBe(404)
+  })
+
+  it('enters an order by phone, and names the line that is wrong', async () => {
+    const berta = await personAtDesk(shop, 'orders')
+    const wrong = await berta.send('/desk/orders/new', { email: 'ann@example.com', items: 'mug:2\nlamp' })
+    expect([wrong.status, wrong.html.includes('lamp: ')]).toEqual([422, true])
+    const made = await berta.send('/desk/orders/new', { email: 'ann@example.com', items: 'mug:2' })
+    expect(made.location).toMatch(/^\/desk\/orders\/\d+\?done$/)
+    expect((await berta.get(made.location ?? '')).html).toContain('€25.00')
+  })
+
+  it('shows each report as a page and as a file', async () => {
+    const rita = await personAtDesk(shop, 'reports')
+    const page = await rita.get('/desk/reports/sales?from=2026-01-01&to=2026-12-31')
+    expect(page.html).toContain('/desk/reports/sales.csv?from=2026-01-01&amp;to=2026-12-31')
+    const file = await rita.get('/desk/reports/sales.csv?from=2026-01-01&to=2026-12-31')
+    expect([file.status, file.headers.get('content-type'), file.html.split('\n')[0]]).toEqual([
+      200,
+      'text/csv; charset=utf-8',
+      expect.stringContaining('currency')
+    ])
+    expect((await rita.get('/desk/reports/sales?from=yesterday')).status).toBe(400)
+    expect((await rita.get('/desk/reports/nothing')).status).toBe(404)
+  })
+})
