@@ -101,9 +101,11 @@ function withCookies(error: unknown, [cookie]: readonly string[]): unknown {
   return new AppError(error.code, error.message, error.details, { status: error.status, headers, cause: error.cause })
 }
 
-/** The cookies of the affiliate whom an order credits. */
+/** The cookies of the link that an order is credited to. A coupon credits its own orders only. */
 function cookiesOfOrder({ shop, request }: Call, orderId: number): string[] {
-  const { affiliateRef: ref = '', affiliateCampaign: campaign = '' } = findAttribution(shop.db, orderId) ?? {}
+  const attribution = findAttribution(shop.db, orderId)
+  if (attribution?.creditedBy !== 'link') return []
+  const { affiliateRef: ref, affiliateCampaign: campaign } = attribution
   return trackingCookies(shop, { ref, campaign }, request.headers.get('cookie'))
 }
 

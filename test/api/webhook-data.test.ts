@@ -19,6 +19,7 @@ const user = { userId: 1 }
 const others: Partial<ShopEvents> = {
   'account.verified': user,
   'account.deactivated': user,
+  'order.changed': { orderId: 1, fields: ['email'] },
   'order.refund_failed': { orderId: 1, amountMinor: 100, currency: 'EUR' },
   'order.disputed': { orderId: 1, disputeId: 'dp_1', status: 'lost' },
   'order.shipped': { orderId: 1, shipmentId: 1, carrier: null, tracking: null, complete: true },
@@ -33,6 +34,8 @@ const others: Partial<ShopEvents> = {
     from: { code: 'mira', status: 'active', ratePercent: null },
     to: { code: 'mira', status: 'active', ratePercent: 12 }
   },
+  'affiliate.coupon_added': { affiliateId: 1, couponId: 1, code: 'MIRA10' },
+  'affiliate.coupon_removed': { affiliateId: 1, couponId: 1, code: 'MIRA10' },
   'affiliate.bonus': { affiliateId: 1, amountMinor: 100, currency: 'EUR', reason: 'thank you' },
   'setting.changed': { key: 'affiliates.rate', from: '10', to: '12' },
   'module.changed': { name: 'affiliates', enabled: false },

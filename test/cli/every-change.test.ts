@@ -133,6 +133,15 @@ const changes: Record<string, Change> = {
     json: { offer: { productSlug: 'storm-lantern', state: 'unpublished' } },
     again: 'done'
   },
+  'coupons set': {
+    given: 'UPDATE affiliate_coupons SET affiliate_id = 2',
+    args: ['WELCOME10', '--affiliate', 'mira'],
+    table: 'affiliate_coupons',
+    row: 1,
+    wrong: ['NONE', '--affiliate', 'mira'],
+    json: { coupon: { code: 'WELCOME10', affiliate: 'mira' } },
+    again: 'done'
+  },
   'coupons disable': {
     args: ['WELCOME10'],
     table: 'coupons',

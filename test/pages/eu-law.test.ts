@@ -3,7 +3,7 @@ import { write } from '../../src/platform/db/database.ts'
 import { applyCatalogFile } from '../../src/shop/catalog/apply-catalog.ts'
 import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
-import { afterInterval } from '../../src/shop/orders/renewal.ts'
+import { afterInterval } from '../../src/shop/orders/renewal-order.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 

@@ -6,6 +6,9 @@ import { minimumChargeMinor, formatMoney, toMinor } from '../../platform/money.t
 import { productsBelowMinimum } from '../../shop/catalog/sellable.ts'
 import { createCoupon } from '../../shop/catalog/apply-catalog.ts'
 import { inactiveReason } from '../../shop/catalog/coupon-rules.ts'
+import { createAffiliateCoupon, findCouponAffiliate, setCouponAffiliate } from '../../shop/affiliates/coupons.ts'
+import { isCreditable } from '../../shop/affiliates/credit.ts'
+import type { AffiliateRow } from '../../shop/affiliates/find.ts'
 import { disableCoupon, listCoupons, toCoupon } from '../../shop/catalog/coupons.ts'
 import type { CouponView } from '../../shop/catalog/coupons.ts'
 import { formatSchemas } from '../../shop/catalog/import/format.ts'
@@ -32,7 +35,10 @@ type CreateOptions = {
   endsAt?: string
   product: string[]
   category: string[]
+  affiliate?: string
 }
+
+type SetOptions = { affiliate?: string | boolean }
 
 export function define(program: ShopCommand): void {
   const group = program.command('coupons').description('coupon codes')
@@ -54,11 +60,27 @@ export function define(program: ShopCommand): void {
     .option('--ends-at <time>', 'end of its validity: its last day, or an ISO 8601 time')
     .option('--product <slug>', 'valid only for this product; can be repeated', collect, [])
     .option('--category <name>', 'valid only for this category; can be repeated', collect, [])
+    .option('--affiliate <code>', 'orders with the coupon are credited to this affiliate')
   runs(create, ({ app, options, now }: Work<CreateOptions>) => {
     const input = parseCoupon(options, shopPlace(app.db))
-    const coupon = createCoupon(app.db, input, now)
+    const { affiliate } = options
+    const coupon =
+      affiliate === undefined ? createCoupon(app.db, input, now) : createAffiliateCoupon(app.db, input, affiliate, now)
     const { json, human } = answer(app, coupon)
     return { json, human: [human, smallTotals(app, coupon)].flat() }
+  })
+  const set = addCommand(
+    group,
+    'set <code>',
+    'make a coupon belong to an affiliate, or to none; for orders from now on',
+    'coupons set SPRING --affiliate mira'
+  )
+    .option('--affiliate <code>', 'orders with the coupon are credited to this affiliate')
+    .option('--no-affiliate', 'the coupon credits no affiliate any more')
+  runs(set, ({ app, options, now }: Work<SetOptions>, code: string) => {
+    const { affiliate = true } = options
+    if (affiliate === true) throw new AppError('USAGE', 'Pass --affiliate CODE or --no-affiliate.')
+    return answer(app, setCouponAffiliate(app.db, code, affiliate === false ? null : affiliate, now))
   })
   const disable = addCommand(
     group,
@@ -93,34 +115,46 @@ function parseCoupon(options: CreateOptions, place: ShopPlace): CouponInput {
 function list({ app, now }: Work<object>): Answer {
   const currency = setting(app.db, 'shop.currency')
   const rows = listCoupons(app.db, (row) => {
-    const coupon = toCoupon(app.db, row, currency)
+    const coupon = toJson(app.db, row)
     return [
       coupon.code,
+      coupon.affiliate ?? '',
       discountOf(coupon, currency),
       coupon.maxUses === null ? String(coupon.used) : `${coupon.used} of ${coupon.maxUses}`,
       row.endsAt === null ? '' : untilText(app.db, row.endsAt),
       stateOf(row, now)
     ]
   })
-  const views = listCoupons(app.db, (row) => toCoupon(app.db, row, currency))
+  const views = listCoupons(app.db, (row) => toJson(app.db, row))
   return {
     json: new JsonList('coupons', views),
-    human: table(['Code', 'Discount', 'Used', 'Until', 'State'], rows)
+    human: table(['Code', 'Affiliate', 'Discount', 'Used', 'Until', 'State'], rows)
   }
 }
 
 function answer(app: App, row: CouponRow): Answer {
   const currency = setting(app.db, 'shop.currency')
-  const coupon = toCoupon(app.db, row, currency)
+  const coupon = toJson(app.db, row)
+  const owner = findCouponAffiliate(app.db, row.id)
   const scope = [...coupon.products, ...coupon.categories].join(', ')
   return {
     json: { coupon },
     human: [
       `${coupon.code}: ${discountOf(coupon, currency)} off ${scope === '' ? 'everything' : scope}${coupon.exclusive ? ', with no other coupon' : ''}`,
       `${stateOf(row, app.clock.now())}, used ${coupon.used} times, created ${timeText(row.createdAt)}`,
-      ...(row.endsAt === null ? [] : [`valid until ${untilText(app.db, row.endsAt)}`])
+      ...(row.endsAt === null ? [] : [`valid until ${untilText(app.db, row.endsAt)}`]),
+      ...(owner === undefined ? [] : [`orders are credited to the affiliate ${owner.code}${whileInactive(app, owner)}`])
     ]
   }
+}
+
+function toJson(db: App['db'], row: CouponRow) {
+  const affiliate = findCouponAffiliate(db, row.id)?.code ?? null
+  return { ...toCoupon(db, row, setting(db, 'shop.currency')), affiliate }
+}
+
+function whileInactive({ db }: App, affiliate: AffiliateRow): string {
+  return isCreditable(db, affiliate) ? '' : ' once the affiliate is active'
 }
 
 function smallTotals(app: App, coupon: CouponRow): string[] {

@@ -95,7 +95,7 @@ function list({ app, options }: Work<{ status?: AffiliateStatus }>): Answer {
 
 function show({ app }: Pick<Work<object>, 'app'>, code: string): Answer {
   const shown = showAffiliate(app.db, getAffiliate(app.db, code))
-  const { affiliate, balance, visits, campaigns } = shown
+  const { affiliate, balance, visits, campaigns, coupons } = shown
   const money = (minor: number): string => formatMoney(minor, balance.currency)
   const rows = campaigns.map((row) => [
     row.campaign ?? '(none)',
@@ -111,6 +111,7 @@ function show({ app }: Pick<Work<object>, 'app'>, code: string): Answer {
       ...describe(affiliate),
       ...waiting.map((each) => waitingNote(app, each)),
       `Balance: ${money(balance.pendingMinor)} pending, ${money(balance.unpaidMinor)} unpaid, ${money(balance.paidMinor)} paid out`,
+      ...(coupons.length === 0 ? [] : [`Coupons: ${coupons.join(', ')}`]),
       `Visits: ${visits.visits}, ${visits.conversions} converted (${visits.conversionRate} %)`,
       ...(rows.length === 0 ? [] : [table(['Campaign', 'Visits', 'Converted', 'Rate', 'Earned'], rows)])
     ]

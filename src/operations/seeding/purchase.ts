@@ -1,9 +1,9 @@
 import { emailKey } from '../../platform/text.ts'
 import type { Tx } from '../../platform/db/database.ts'
-import { decideAttribution } from '../../shop/checkout/checkout.ts'
 import { evaluateCart, sentCodes } from '../../shop/checkout/cart.ts'
 import type { CheckoutQuery } from '../../shop/checkout/input.ts'
 import { assertSellable, cartRefusals } from '../../shop/checkout/refusals.ts'
+import { decideAttribution } from '../../shop/orders/attribution.ts'
 import { insertOrder } from '../../shop/orders/create-order.ts'
 import { getOrder } from '../../shop/orders/find.ts'
 import { payOrder, moveOrder } from '../../shop/orders/transition.ts'
@@ -76,7 +76,7 @@ function placeOrder(tx: Tx, purchase: Purchase, until: number, now: number): Ord
   const taxed = { billingAddress, shippingAddress: null, vatId: null }
   const cart = evaluateCart(tx, { items, codes, currency, taxed }, { userId, emailKey: emailKey(email) }, now)
   assertSellable(cartRefusals(cart))
-  const attribution = decideAttribution(tx, query, { userId, emails: [email] })
+  const attribution = decideAttribution(tx, query, { coupons: cart.coupons, buyer: { userId, emails: [email] } })
   const draft = {
     userId,
     email,

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { writeWhenFree } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { tryTakePoint } from '../limits/points.ts'
@@ -44,7 +44,7 @@ export function recordClicks(tx: Tx, affiliateId: number, clicks: number, at: nu
     .run()
 }
 
-/** Records a checkout with an affiliate's ref; returns the visit's id. An order has at most one visit. */
+/** Records a checkout that is credited to an affiliate; returns the visit's id. An order has at most one visit. */
 export function recordVisit(
   tx: Tx,
   visit: { affiliateId: number; orderId: number; campaign: string | null },
@@ -55,4 +55,10 @@ export function recordVisit(
     .values({ ...visit, createdAt: now })
     .returning({ id: visits.id })
     .get().id
+}
+
+/** Moves the visit of an unpaid order to another affiliate; returns its id. */
+export function moveVisit(tx: Tx, id: number, visit: { affiliateId: number; campaign: string | null }): number {
+  tx.orm.update(visits).set(visit).where(eq(visits.id, id)).run()
+  return id
 }

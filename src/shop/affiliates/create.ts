@@ -3,7 +3,9 @@ import { write, writeWhenFree } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { compareKey, codePoints, slugify } from '../../platform/text.ts'
 import { emit } from '../webhooks/emit.ts'
-import { findAffiliateByCode, findAffiliateOfUser } from './find.ts'
+import { findCoupon } from '../catalog/coupons.ts'
+import { findCouponAffiliate, giveCoupon } from './coupons.ts'
+import { findAffiliateByCode, findAffiliateOfUser, getAffiliate } from './find.ts'
 import type { AffiliateRow, AffiliateStatus } from './find.ts'
 import { takeOverErased, wasCodeOfErased } from './former.ts'
 import { affiliates } from './schema.ts'
@@ -126,14 +128,19 @@ export type Counts = { created: number; updated: number; unchanged: number }
 /**
  * Creates and updates the affiliates of an import file, matched by code. Other affiliates stay, and the same file again
  * changes nothing. The status `pending` in the file does not undo an operator's decision, and an affiliate without a rate in
- * the file keeps the one they have. No emails are sent.
+ * the file keeps the one they have. The coupons of the file belong to the affiliate from then on. No emails are sent.
  *
  * @throws AppError VALIDATION_FAILED on `affiliates.N.user` when the account does not exist or the code belongs to
- *   another account, and as `createAffiliate`
+ *   another account, on `affiliates.N.coupons.N` for a coupon that does not exist or belongs to another affiliate, and as
+ *   `createAffiliate`
  */
 export function applyAffiliates(tx: Tx, entries: readonly AffiliateInput[], now: number): Counts {
   const counts: Counts = { created: 0, updated: 0, unchanged: 0 }
-  for (const [index, entry] of entries.entries()) counts[applyOne(tx, entry, `affiliates.${index}.user`, now)] += 1
+  for (const [index, entry] of entries.entries()) {
+    const outcome = applyOne(tx, entry, `affiliates.${index}.user`, now)
+    const isGiven = giveCoupons(tx, entry, `affiliates.${index}.coupons`, now)
+    counts[outcome === 'unchanged' && isGiven ? 'updated' : outcome] += 1
+  }
   return counts
 }
 
@@ -148,6 +155,19 @@ function applyOne(tx: Tx, entry: AffiliateInput, path: string, now: number): key
   }
   if (known.userId !== user.id) throw validationFailed({ [path]: ['The affiliate code belongs to another account.'] })
   return update(tx, known, wantedOf(known, entry), now)
+}
+
+function giveCoupons(tx: Tx, { code, coupons }: AffiliateInput, path: string, now: number): boolean {
+  const affiliate = getAffiliate(tx, code)
+  const given = coupons.map((couponCode, index) => {
+    const refuse = (why: string): Error => validationFailed({ [`${path}.${index}`]: [why] })
+    const coupon = findCoupon(tx, couponCode)
+    if (coupon === undefined) throw refuse('No coupon has this code.')
+    const owner = findCouponAffiliate(tx, coupon.id)
+    if (owner !== undefined && owner.id !== affiliate.id) throw refuse('The coupon belongs to another affiliate.')
+    return giveCoupon(tx, coupon, affiliate, now)
+  })
+  return given.some(Boolean)
 }
 
 type Wanted = Pick<AffiliateRow, 'code' | 'rateBps' | 'status'>

@@ -1,9 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { z } from 'zod'
 import { instant, oneOf } from '../../platform/db/columns.ts'
 import { internal, kept, notPersonal, personal } from '../../platform/db/personal.ts'
 import { users } from '../accounts/schema.ts'
+import { coupons } from '../catalog/schema.ts'
+import { creditSources } from '../settings/credit-sources.ts'
 
 export const affiliates = sqliteTable(
   'affiliates',
@@ -47,7 +50,34 @@ export const affiliates = sqliteTable(
   ]
 )
 
-/** One row for each checkout with a valid ref. `orderId` has no foreign key, because affiliates must not import orders. */
+/** One way in which an order names an affiliate, and what became of it. */
+export const candidate = z.object({
+  by: z.enum(creditSources),
+  /** The ref or the coupon code. */
+  named: z.string(),
+  /** Null if it names no affiliate of the shop. */
+  affiliateId: z.int().nullable(),
+  /** `outranked`: it would count, but another one takes precedence. */
+  outcome: z.enum(['credited', 'outranked', 'unknown', 'not_active', 'self', 'module_off'])
+})
+export type Candidate = z.infer<typeof candidate>
+
+/** The coupons that belong to affiliates, who are credited with the orders that use them. */
+export const affiliateCoupons = sqliteTable(
+  'affiliate_coupons',
+  {
+    couponId: integer('coupon_id')
+      .primaryKey()
+      .references(() => coupons.id),
+    affiliateId: integer('affiliate_id')
+      .notNull()
+      .references(() => affiliates.id),
+    createdAt: instant('created_at').notNull()
+  },
+  (t) => [index('affiliate_coupons_by_affiliate').on(t.affiliateId)]
+)
+
+/** One row for each checkout that is credited to an affiliate. `orderId` has no foreign key, because affiliates must not import orders. */
 export const visits = sqliteTable(
   'visits',
   {

@@ -1,14 +1,15 @@
 import { validationFailed, AppError } from '../../errors.ts'
 import type { FieldErrors } from '../../errors.ts'
-import type { Tx, Db } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/database.ts'
 import type { NewUser } from '../accounts/create-user.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
+import { decideAttribution } from '../orders/attribution.ts'
 import { insertOrder } from '../orders/create-order.ts'
 import { getOrder } from '../orders/find.ts'
 import { findContinuedOrder, recordHolder } from '../orders/holds.ts'
-import type { NewOrder, NewAttribution } from '../orders/create-order.ts'
+import type { NewOrder } from '../orders/create-order.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { defaultStrategy, strategies, takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
@@ -31,7 +32,7 @@ import { assertOffered, offersChoice } from './payment-config.ts'
 import { allRefusals, assertSellable } from './refusals.ts'
 import type { Claim } from './idempotency.ts'
 import { readWebAddress } from './input.ts'
-import type { CheckoutBody, CheckoutQuery } from './input.ts'
+import type { CheckoutBody } from './input.ts'
 import { withTemplate } from '../payments/gateway-page.ts'
 import { evaluateCodes, takeCheckoutPoint, runCardCheckout } from './limits.ts'
 import type { Evaluate } from './limits.ts'
@@ -39,11 +40,6 @@ import { contactOf } from './address-rules.ts'
 import { lacksAddress, toChosenShipping } from './shipping.ts'
 import { makeAccount, prepareAccount, readAccountRequest } from './new-account.ts'
 import type { CheckoutInput, CheckoutCaller, PlacedOrder, ContinuingCaller, StartedPayment } from './continue-order.ts'
-import { findUserById } from '../accounts/find.ts'
-import { isSelfReferral } from '../affiliates/credit.ts'
-import type { Buyer } from '../affiliates/credit.ts'
-import { findAffiliateByRef } from '../affiliates/find.ts'
-import type { AffiliateRow } from '../affiliates/find.ts'
 
 /**
  * Continues the buyer's unpaid order (`continuedOrder`), or places a new one, and starts its payment. The buyer's oldest
@@ -178,9 +174,9 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   assertSellable(allRefusals(shop, tx, sale, now))
   assertMayHold(tx, { ...sale, holder: caller.holder }, now)
   const emails = [email, caller.user?.billingEmail, body.customer?.email, body.billingAddress?.email]
-  const attribution = decideAttribution(tx, query, { userId, emails })
   const fixed = orderFieldsOf(shop, body, caller.user, email)
   const { lines, coupons } = sale.cart
+  const attribution = decideAttribution(tx, query, { coupons, buyer: { userId, emails } })
   const shipping = toChosenShipping(sale.shipping)
   const { currency } = sale
   const order = insertOrder(tx, { ...fixed, strategy, userId, currency, lines, coupons, shipping, attribution }, now)
@@ -331,64 +327,3 @@ function atMost(ms: number, work: Promise<void>): Promise<void> {
 }
 
 function ignore(): void {}
-
-/**
- * Decides an order's attribution from the checkout's query parameters alone (docs/interface.md 4.7, rules 3 to 8). A ref
- * that counts takes precedence, then any valid utm value, then typein. Valid utm values are always stored as marketing
- * values. The reason why a ref counts or not is stored for `orders explain`.
- */
-export function decideAttribution(db: Db, query: CheckoutQuery, buyer: Buyer): NewAttribution {
-  const { outcome, affiliate } = evaluateRef(db, query.ref, buyer)
-  const utm = {
-    source: query.utm_source,
-    medium: query.utm_medium,
-    campaign: query.utm_campaign,
-    content: query.utm_content
-  }
-  const common = {
-    marketingUtmSource: utm.source,
-    marketingUtmMedium: utm.medium,
-    marketingUtmCampaign: utm.campaign,
-    marketingUtmContent: utm.content,
-    refSent: query.ref,
-    refOutcome: outcome
-  }
-  if (affiliate !== null) {
-    return {
-      ...common,
-      sourceType: 'referral',
-      utmSource: `affiliate:${affiliate.code}`,
-      utmMedium: 'affiliate',
-      utmCampaign: query.campaign,
-      utmContent: null,
-      credit: { affiliate, campaign: query.campaign }
-    }
-  }
-  return {
-    ...common,
-    sourceType: Object.values(utm).some((value) => value !== null) ? 'utm' : 'typein',
-    utmSource: utm.source,
-    utmMedium: utm.medium,
-    utmCampaign: utm.campaign,
-    utmContent: utm.content,
-    credit: null
-  }
-}
-
-type Evaluation = {
-  outcome: NewAttribution['refOutcome']
-  affiliate: AffiliateRow | null
-  /** Shown to the operator with a credited affiliate. */
-}
-
-function evaluateRef(db: Db, ref: string | null, buyer: Buyer): Evaluation {
-  if (ref === null) return { outcome: 'none', affiliate: null }
-  if (!isModuleOn(db, 'affiliates')) return { outcome: 'module_off', affiliate: null }
-  const affiliate = findAffiliateByRef(db, ref)
-  if (affiliate === undefined) return { outcome: 'unknown', affiliate: null }
-  if (affiliate.status !== 'active') return { outcome: 'not_active', affiliate: null }
-  const owner = findUserById(db, affiliate.userId)
-  if (owner === undefined || owner.status !== 'active') return { outcome: 'not_active', affiliate: null }
-  if (isSelfReferral(affiliate, owner, buyer)) return { outcome: 'self', affiliate: null }
-  return { outcome: 'credited', affiliate }
-}

@@ -5,12 +5,14 @@ import { findUserByEmail } from '../accounts/find.ts'
 import { productBySlug, variationsOfProduct } from '../catalog/stored-product.ts'
 import type { ShopContext } from '../context.ts'
 import { queueMail } from '../mail/queue.ts'
+import { decideAttribution } from '../orders/attribution.ts'
+import type { NewAttribution } from '../orders/attribution.ts'
 import { insertOrder } from '../orders/create-order.ts'
 import { payUrl, statusUrl } from '../orders/view.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { defaultStrategy } from '../orders/strategies.ts'
 import { payNothing } from '../payments/attempts.ts'
-import { decideAttribution, orderFieldsOf } from './checkout.ts'
+import { orderFieldsOf } from './checkout.ts'
 import { checkoutQuery } from './input.ts'
 import type { CheckoutBody } from './input.ts'
 import { assertOffered } from './payment-config.ts'
@@ -66,15 +68,26 @@ function placeFor(
   // An operator knows the buyer, as far as the email tells.
   const sale = saleOf(tx, body, { userId, email, isProven: true, holder }, now)
   assertSellable(allRefusals(shop, tx, sale, now))
-  const attribution = decideAttribution(tx, { ...checkoutQuery.parse({}), ref }, { userId, emails: [email] })
-  if (ref !== null && attribution.credit === null)
-    throw validationFailed({ ref: [`Credits no affiliate: ${attribution.refOutcome.replaceAll('_', ' ')}.`] })
   const { lines, coupons } = sale.cart
+  const buyer = { userId, emails: [email] }
+  const attribution = decideAttribution(tx, { ...checkoutQuery.parse({}), ref }, { coupons, buyer })
+  if (ref !== null) assertCredits(attribution)
   const { currency, strategy } = sale
   const bought = { strategy, userId, currency, lines, coupons, shipping: toChosenShipping(sale.shipping), attribution }
   const fixed = orderFieldsOf(shop, body, user, email)
   const order = insertOrder(tx, { ...fixed, ...bought, holdMinutes, by: 'operator' }, now)
   return order.totalMinor === 0 && !sale.shipping.needsMethod ? payNothing(tx, order, now) : order
+}
+
+/** Checks that an order credits the affiliate whom the operator names. @throws AppError VALIDATION_FAILED (`ref`) */
+function assertCredits({ candidates, credit, creditedBy }: NewAttribution): void {
+  const link = candidates.find(({ by }) => by === 'link')
+  if (link === undefined || link.outcome === 'credited' || link.affiliateId === credit?.affiliate.id) return
+  const why =
+    credit === null
+      ? link.outcome.replaceAll('_', ' ')
+      : `the ${creditedBy ?? ''} credits ${credit.affiliate.code}, which affiliates.precedence puts first`
+  throw validationFailed({ ref: [`Credits no affiliate: ${why}.`] })
 }
 
 /**

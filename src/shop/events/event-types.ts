@@ -32,6 +32,7 @@ const terms = {
   ratePercent: z.number().nullable().meta({ description: "Null for the shop's rate.", example: 10 })
 }
 const referral = { referralId: id, affiliateId: id, orderId: id, amountMinor: minor, currency }
+const ownCoupon = { affiliateId: id, couponId: id, code: z.string().meta({ example: 'MIRA10' }) }
 const payout = { payoutId: id, affiliateId: id, amountMinor: minor, currency }
 const membership = { membershipId: id, userId: id, plan: z.string().meta({ example: 'keepers-circle' }) }
 
@@ -130,6 +131,8 @@ export const eventTypes = {
     },
     null
   ),
+  'affiliate.coupon_added': event('a coupon belongs to an affiliate from now on', ownCoupon, null),
+  'affiliate.coupon_removed': event('a coupon does not belong to its affiliate any more', ownCoupon, null),
   'affiliate.bonus': event(
     'an operator added an amount to what an affiliate is owed, or took it away',
     { affiliateId: id, amountMinor: minor, currency, reason: z.string().meta({ example: 'thank you' }) },

@@ -2,20 +2,18 @@ import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { insertion } from '../../platform/db/insert.ts'
 import { emailKey } from '../../platform/text.ts'
-import type { affiliates } from '../affiliates/schema.ts'
-import { recordVisit } from '../affiliates/clicks.ts'
-import { createReferral } from '../referrals/referrals.ts'
 import { saleTerms } from '../tax/terms.ts'
 import { emit } from '../webhooks/emit.ts'
+import { stampAttribution } from './attribution.ts'
+import type { NewAttribution } from './attribution.ts'
 import { takeCouponUse } from './coupon-uses.ts'
-import type { OrderAttributionRow, OrderCouponRow, OrderItemRow, OrderRow } from './find.ts'
+import type { OrderCouponRow, OrderItemRow, OrderRow } from './find.ts'
 import { countedStock, takeUnits } from './holds.ts'
 import { cartRefused, couponRefusal, notEnough, refusal } from './problems.ts'
 import type { Refusal } from './problems.ts'
-import { orderAttributions, orderCoupons, orderItems, orders } from './schema.ts'
+import { orderCoupons, orderItems, orders } from './schema.ts'
 import type { ChosenMethod } from '../shipping/input.ts'
-import { computeTotals, insertTaxes, netGoodsMinor, toColumns } from './totals.ts'
-import { checkReferral } from './review.ts'
+import { computeTotals, insertTaxes, toColumns } from './totals.ts'
 import { recordMove } from './transition.ts'
 
 /**
@@ -60,24 +58,9 @@ export type ChosenShipping = { method: ChosenMethod; amountMinor: number; renewa
 /** `path` is the coupon's path in the request (`couponCode`, `couponCodes.1`). */
 export type NewCoupon = Omit<OrderCouponRow, 'id' | 'orderId' | 'counted' | 'mailboxHash'> & { path: string }
 
-/**
- * The attribution and marketing values of an order, and their reasons (docs/contract.md 5.9). `utmContent` is replaced by
- * `visit:<id>` when an affiliate is credited, because the order records the visit.
- */
-export type NewAttribution = Omit<
-  OrderAttributionRow,
-  'orderId' | 'affiliateId' | 'visitId' | 'affiliateRef' | 'affiliateCampaign' | 'creditedBy'
-> & {
-  /** Null by default: a link. */
-  creditedBy?: OrderAttributionRow['creditedBy']
-  /** The credited affiliate; null unless `refOutcome` is `credited`. */
-  credit: { affiliate: typeof affiliates.$inferSelect; campaign: string | null } | null
-}
-
 const newOrder = insertion(orders)
 const newItem = insertion(orderItems)
 const newCoupon = insertion(orderCoupons)
-const newAttribution = insertion(orderAttributions)
 
 /**
  * Inserts a pending order: takes stock and coupon uses, and writes the lines, the attribution with visit and referral,
@@ -135,29 +118,4 @@ function takeHold(tx: Tx, { lines, coupons }: NewOrder): (NewLine & Pick<OrderIt
   }
   if (refusals.length > 0) throw cartRefused(refusals)
   return items
-}
-
-/**
- * Writes the attribution of a new order; it never changes. With a credited affiliate, this also records the visit and
- * the pending referral. An order of goods that cost nothing gets a visit and no referral.
- */
-function stampAttribution(tx: Tx, order: OrderRow, { credit, ...values }: NewAttribution, now: number): void {
-  const { id: orderId, currency } = order
-  if (credit === null) {
-    newAttribution.run(tx, { ...values, orderId, affiliateRef: '', affiliateCampaign: '' })
-    return
-  }
-  const { affiliate, campaign } = credit
-  const visitId = recordVisit(tx, { affiliateId: affiliate.id, orderId, campaign }, now)
-  newAttribution.run(tx, {
-    ...values,
-    orderId,
-    affiliateId: affiliate.id,
-    visitId,
-    affiliateRef: affiliate.code,
-    affiliateCampaign: campaign ?? '',
-    utmContent: `visit:${visitId}`
-  })
-  createReferral(tx, { affiliate, orderId, visitId, baseMinor: netGoodsMinor(order), currency }, now)
-  checkReferral(tx, order, now)
 }

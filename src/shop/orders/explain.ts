@@ -5,6 +5,8 @@ import { toIso } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { affiliates } from '../affiliates/schema.ts'
+import type { Candidate } from '../affiliates/schema.ts'
+import type { CreditSource } from '../settings/credit-sources.ts'
 import { setting } from '../settings/settings.ts'
 import { findAttribution, getOrder } from './find.ts'
 import type { OrderAttributionRow, OrderRow } from './find.ts'
@@ -31,13 +33,44 @@ export function explainOrder(db: Db, id: number): Explanation {
   return { orderId: id, ...steps, lines: toLines(order, steps) }
 }
 
-const refOutcomes: Record<OrderAttributionRow['refOutcome'], string> = {
-  none: 'no affiliate: the checkout had no ref',
-  credited: 'credited: the ref names an active affiliate other than the buyer',
-  unknown: 'ignored: no affiliate has this code or id',
-  not_active: 'ignored: the affiliate was not active',
-  self: 'ignored: the buyer is the affiliate',
-  module_off: 'ignored: the affiliates module was off'
+const creditedFor: Record<CreditSource, string> = {
+  coupon: 'the coupon belongs to an active affiliate other than the buyer',
+  link: 'the ref names an active affiliate other than the buyer',
+  customer: 'the customer registered by the link of an active affiliate'
+}
+
+/** What an outcome means, with what credits the order. */
+const outcomes: Record<Candidate['outcome'], (by: CreditSource, winner: string) => string> = {
+  credited: (by) => `credited: ${creditedFor[by]}`,
+  outranked: (_by, winner) => `not credited: the ${winner} comes first (affiliates.precedence)`,
+  unknown: () => 'ignored: no affiliate has this code or id',
+  not_active: () => 'ignored: the affiliate was not active',
+  self: () => 'ignored: the buyer is the affiliate',
+  module_off: () => 'ignored: the affiliates module was off'
+}
+
+const inputs: Record<CreditSource, (db: Db, candidate: Candidate) => string> = {
+  coupon: (db, { named, affiliateId }) => `${named} of ${describeAffiliate(db, affiliateId)}`,
+  link: (_db, { named }) => `ref=${named}`,
+  customer: (db, { affiliateId }) => describeAffiliate(db, affiliateId)
+}
+
+const ruleNames: Record<CreditSource, string> = { coupon: 'coupon', link: 'ref', customer: 'customer' }
+
+/** What named an affiliate, in the order in which it was asked. */
+function explainCandidates(db: Db, { candidates, creditedBy }: OrderAttributionRow): Step[] {
+  const steps = candidates.map((candidate) => ({
+    rule: ruleNames[candidate.by],
+    input: inputs[candidate.by](db, candidate),
+    outcome: outcomes[candidate.outcome](candidate.by, creditedBy ?? '')
+  }))
+  if (candidates.some(({ by }) => by === 'link')) return steps
+  return [...steps, { rule: 'ref', input: 'none', outcome: 'no affiliate: the checkout had no ref' }]
+}
+
+const creditedByHand: Partial<Record<NonNullable<OrderAttributionRow['creditedBy']>, Omit<Step, 'rule'>>> = {
+  operator: { input: 'an operator', outcome: 'credited the affiliate after the order was placed' },
+  import: { input: 'the import', outcome: 'the other shop had credited the affiliate' }
 }
 
 const sourceTypes: Record<OrderAttributionRow['sourceType'], string> = {
@@ -48,7 +81,7 @@ const sourceTypes: Record<OrderAttributionRow['sourceType'], string> = {
 
 function explainAttribution(db: Db, attribution: OrderAttributionRow | null): Step[] {
   if (attribution === null) return [{ rule: 'attribution', input: 'none', outcome: 'the order has no attribution' }]
-  const { refSent, refOutcome, sourceType, visitId, affiliateId } = attribution
+  const { sourceType, visitId, affiliateId, creditedBy } = attribution
   const ofOrder = [attribution.utmSource, attribution.utmMedium, attribution.utmCampaign, attribution.utmContent]
   const marketing = [
     attribution.marketingUtmSource,
@@ -56,12 +89,11 @@ function explainAttribution(db: Db, attribution: OrderAttributionRow | null): St
     attribution.marketingUtmCampaign,
     attribution.marketingUtmContent
   ]
-  const affiliate = affiliateId === null ? 'no affiliate' : describeAffiliate(db, affiliateId)
+  const affiliate = describeAffiliate(db, affiliateId)
+  const byHand = creditedBy === null ? undefined : creditedByHand[creditedBy]
   return [
-    { rule: 'ref', input: refSent === null ? 'none' : `ref=${refSent}`, outcome: refOutcomes[refOutcome] },
-    ...(attribution.creditedBy === 'operator'
-      ? [{ rule: 'by hand', input: 'an operator', outcome: 'credited the affiliate after the order was placed' }]
-      : []),
+    ...explainCandidates(db, attribution),
+    ...(byHand === undefined ? [] : [{ rule: 'by hand', ...byHand }]),
     { rule: 'source type', input: `${affiliate}; ${describeUtm(marketing)}`, outcome: sourceTypes[sourceType] },
     { rule: 'order attribution', input: sourceType, outcome: describeUtm(ofOrder) },
     {
@@ -72,7 +104,7 @@ function explainAttribution(db: Db, attribution: OrderAttributionRow | null): St
     {
       rule: 'visit',
       input: affiliate,
-      outcome: visitId === null ? 'none: only a credited ref creates a visit' : `visit ${visitId}`
+      outcome: visitId === null ? 'none: only a credited affiliate creates a visit' : `visit ${visitId}`
     }
   ]
 }
@@ -175,7 +207,8 @@ function whyPending(db: Db, order: OrderRow, referral: ReferralRow): string {
     : 'the affiliate was not active when the order was paid'
 }
 
-function describeAffiliate(db: Db, affiliateId: number): string {
+function describeAffiliate(db: Db, affiliateId: number | null): string {
+  if (affiliateId === null) return 'no affiliate'
   const row = db.orm.select({ code: affiliates.code }).from(affiliates).where(eq(affiliates.id, affiliateId)).get()
   return `affiliate ${row?.code ?? affiliateId}`
 }

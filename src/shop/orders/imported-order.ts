@@ -215,7 +215,7 @@ function insertParts(
       .onConflictDoNothing()
       .run()
   for (const refund of order.refunds) insertRefund(tx, orderId, refund, items)
-  const attribution = { ...order.attribution, affiliateRef: '', affiliateCampaign: '', refOutcome: 'none' as const }
+  const attribution = { ...order.attribution, affiliateRef: '', affiliateCampaign: '', candidates: [] }
   tx.orm
     .insert(orderAttributions)
     .values({ ...attribution, orderId })

@@ -24,6 +24,7 @@ import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
 import type { Totals } from './totals.ts'
 import { AppError } from '../../errors.ts'
+import { attributeAgain } from './attribution.ts'
 import { customerKeyOf, takeCouponUse } from './coupon-uses.ts'
 import { couponsRefused } from './problems.ts'
 import { setting } from '../settings/settings.ts'
@@ -169,12 +170,14 @@ export function couponFor(db: Db, order: OrderRow, code: string, now: number): C
 
 /**
  * Adds a coupon (`couponFor`) to a pending order: takes a use of it, distributes all discounts over the lines again, and
- * updates the totals and the referral. The prices of the lines stay as they were ordered.
+ * updates the totals and the referral. The prices of the lines stay as they were ordered. The coupon of an affiliate can
+ * change who is credited.
  *
  * @throws AppError VALIDATION_FAILED (`coupon`) when no use of it is left, for all or for this customer
  */
 export function addCoupon(tx: Tx, order: OrderRow, coupon: CouponRow, now: number): OrderRow {
   takeUse(tx, order, coupon)
+  attributeAgain(tx, order, now)
   return repriceOrder(tx, order, now)
 }
 

@@ -6,13 +6,14 @@ import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import { hasPersonalData, internal, kept, notPersonal, personal } from '../../platform/db/personal.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 import { users } from '../accounts/schema.ts'
-import { affiliates, visits } from '../affiliates/schema.ts'
+import { affiliates, candidate, visits } from '../affiliates/schema.ts'
 import { coupons, products, variations } from '../catalog/schema.ts'
 import { grantSchema } from '../catalog/grants.ts'
 import { productTypes } from '../catalog/product-types.ts'
 import { taxClasses } from '../tax/input.ts'
 import { orderAddress, orderContact } from './address.ts'
 import { chosenMethod } from '../shipping/input.ts'
+import { creditSources } from '../settings/credit-sources.ts'
 import { orderStatuses } from './states.ts'
 import { strategyNames } from './strategies.ts'
 
@@ -283,8 +284,8 @@ export const orderHolders = sqliteTable(
 )
 
 /**
- * Written once, in the transaction that creates the order, before any payment. Only an operator changes it, to credit an
- * order whose affiliate was missed.
+ * Written in the transaction that creates the order, before any payment. It changes when a coupon is added to the unpaid
+ * order, and when an operator credits an order whose affiliate was missed.
  */
 export const orderAttributions = sqliteTable(
   'order_attributions',
@@ -305,18 +306,14 @@ export const orderAttributions = sqliteTable(
     marketingUtmMedium: notPersonal(text('marketing_utm_medium')),
     marketingUtmCampaign: notPersonal(text('marketing_utm_campaign')),
     marketingUtmContent: notPersonal(text('marketing_utm_content')),
-    /** The ref of the request, and whether it was credited, for `orders explain`. */
-    refSent: notPersonal(text('ref_sent')),
-    refOutcome: text('ref_outcome', {
-      enum: ['none', 'credited', 'unknown', 'not_active', 'self', 'module_off']
-    }).notNull(),
-    /** What credits the affiliate; null without one, and for a link. */
-    creditedBy: text('credited_by', { enum: ['operator'] })
+    /** Everything that named an affiliate, in the order of precedence, for `orders explain`. */
+    candidates: notPersonal(json('candidates', z.array(candidate)).notNull()),
+    /** What credits the affiliate; null without one. `import`: another shop did. */
+    creditedBy: text('credited_by', { enum: [...creditSources, 'operator', 'import'] })
   },
   (t) => [
     index('order_attributions_by_affiliate').on(t.affiliateId),
     check('order_attributions_source_type', oneOf(t.sourceType)),
-    check('order_attributions_ref_outcome', oneOf(t.refOutcome)),
     check('order_attributions_credited_by', oneOf(t.creditedBy))
   ]
 )

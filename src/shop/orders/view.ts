@@ -25,8 +25,7 @@ function selectFacts(orm: Orm) {
   const {
     orderId: _order,
     affiliateId: _affiliate,
-    refSent: _ref,
-    refOutcome: _outcome,
+    candidates: _candidates,
     ...attribution
   } = getTableColumns(orderAttributions)
   return orm

@@ -14,7 +14,7 @@ import { createReferral, reduceCommission } from '../referrals/referrals.ts'
 import type { ReferralRow } from '../referrals/store.ts'
 import { emit } from '../webhooks/emit.ts'
 import { setting } from '../settings/settings.ts'
-import { attributeTo } from './attribute.ts'
+import { attributeTo } from '../orders/attribution.ts'
 import { hasMoneyOf } from './held.ts'
 import { acceptAsOperator } from './decide-referral.ts'
 

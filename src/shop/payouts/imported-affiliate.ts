@@ -10,7 +10,7 @@ import { payouts, referrals } from '../referrals/schema.ts'
 import { shopDay } from '../settings/shop-days.ts'
 import { isAccepted } from '../referrals/states.ts'
 import type { ReferralRow } from '../referrals/store.ts'
-import { attributeTo } from './attribute.ts'
+import { attributeTo } from '../orders/attribution.ts'
 import { partiesOf } from './statement.ts'
 
 /** An affiliate of another shop. `rateBps` is null for the shop's rate. */
@@ -47,7 +47,7 @@ export function insertImportedReferral(tx: Tx, affiliate: AffiliateRow, referral
   const values = { ...columns, ...dates, affiliateId: affiliate.id, visitId, rejectedFor }
   const row = tx.orm.insert(referrals).values(values).returning().get()
   if (isAccepted(status)) adjustEarned(tx, row, row.amountMinor, 'moved in', createdAt)
-  attributeTo(tx, affiliate, { orderId, visitId, affiliateCampaign: campaign ?? '' })
+  attributeTo(tx, affiliate, { orderId, visitId, affiliateCampaign: campaign ?? '', creditedBy: 'import' })
   return row
 }
 

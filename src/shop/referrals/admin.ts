@@ -9,6 +9,7 @@ import { inParts } from '../../platform/db/in-parts.ts'
 import { getReferral } from './store.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
 import { entriesOf, balanceOf } from './ledger.ts'
+import { couponsOfAffiliate } from '../affiliates/coupons.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 import { toCsv, toCsvRows } from '../../platform/csv.ts'
 import type { CsvCell } from '../../platform/csv.ts'
@@ -160,14 +161,22 @@ export function toAdminAffiliate(db: Db, affiliate: AffiliateRow): AdminAffiliat
   }
 }
 
-/** One affiliate with the balance, and the visits and conversions in total and by campaign. */
+/** One affiliate with the balance, the coupons, and the visits and conversions in total and by campaign. */
 export function showAffiliate(
   db: Db,
   affiliate: AffiliateRow
-): { affiliate: AdminAffiliate; balance: Balance; visits: VisitCounts; campaigns: CampaignCounts[] } {
+): {
+  affiliate: AdminAffiliate
+  balance: Balance
+  visits: VisitCounts
+  campaigns: CampaignCounts[]
+  /** The codes of the affiliate's coupons that are not disabled. */
+  coupons: string[]
+} {
   const { total, campaigns } = summariseVisits(db, affiliate.id)
   const balance = balanceOf(db, affiliate.id)
-  return { affiliate: toAdminAffiliate(db, affiliate), balance, visits: total, campaigns }
+  const coupons = couponsOfAffiliate(db, affiliate.id).flatMap(({ code, enabled }) => (enabled ? [code] : []))
+  return { affiliate: toAdminAffiliate(db, affiliate), balance, visits: total, campaigns, coupons }
 }
 
 export type VisitCounts = {

@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm'
 import { shopDay } from '../settings/shop-days.ts'
 import { currentRateBps } from '../affiliates/view.ts'
 import type { ReferralRow } from './store.ts'
@@ -51,6 +52,29 @@ export function createReferral(tx: Tx, input: NewReferral, now: number): Referra
   emit(tx, 'referral.created', toEventData(referral), now)
   return refusal === undefined ? referral : reject(tx, referral, refusal, now)
 }
+
+/**
+ * Moves the referral of an unpaid order to another affiliate, as if the order had been created with it. Creates one if the
+ * order has none.
+ */
+export function moveReferral(tx: Tx, input: NewReferral, now: number): void {
+  const { affiliate, orderId, visitId, baseMinor } = input
+  const before = findReferralOfOrder(tx, orderId)
+  if (before === undefined) return void createReferral(tx, input, now)
+  if (isAccepted(before.status)) return
+  if (before.status === 'pending') emit(tx, 'referral.rejected', { ...toEventData(before), reason: 'outranked' }, now)
+  const rateBps = currentRateBps(tx, affiliate)
+  const amountMinor = netCommissionMinor({ baseMinor, goodsMinor: baseMinor, refundedGoodsMinor: 0 }, rateBps)
+  const moved = tx.orm
+    .update(referrals)
+    .set({ affiliateId: affiliate.id, visitId, rateBps, amountMinor, ...pending, updatedAt: now })
+    .where(eq(referrals.id, before.id))
+    .returning()
+    .get()
+  emit(tx, 'referral.created', toEventData(moved), now)
+}
+
+const pending = { status: 'pending', rejectedFor: null, review: null, acceptedAt: null } as const
 
 /**
  * Accepts the referral of a paid order: `pending` becomes `unpaid`, and the commission after refunds is earned. A referral

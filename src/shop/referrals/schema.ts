@@ -204,7 +204,7 @@ export const triggers: readonly Trigger[] = [
   { name: 'referrals_added_up', event: 'AFTER INSERT', on: referrals, run: addToTotals },
   {
     name: 'referrals_added_up_again',
-    event: 'AFTER UPDATE OF status, amount_minor',
+    event: 'AFTER UPDATE OF status, amount_minor, affiliate_id',
     on: referrals,
     run: `UPDATE referral_totals SET orders = orders - 1, amount_minor = amount_minor - OLD.amount_minor
           WHERE affiliate_id = OLD.affiliate_id AND day = OLD.day AND currency = OLD.currency

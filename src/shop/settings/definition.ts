@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isPageUrl, isWebAddress } from './checks.ts'
+import { creditSources } from './credit-sources.ts'
 import { optionalEmails } from './optional-emails.ts'
 
 /** A setting. Each message of `schema` completes the sentence "The value must be …". */
@@ -75,6 +76,7 @@ export const rules = {
   language: 'a language tag such as en, de or fr-CH',
   languages: 'tags of languages that have texts, such as en, de',
   amount: 'an amount from 0 to 1000000 with at most two decimals',
+  precedence: `a list of ${creditSources.join(', ')}, each once`,
   percentage: 'a percentage from 0 to 100 with at most two decimals'
 }
 

@@ -5,6 +5,7 @@ import { isCountry } from '../../platform/postal/countries.ts'
 import { isCronExpression, isLanguage, isOrigin, isProductUrl, isTimeZone, isTrackingUrl } from './checks.ts'
 import { flag, integer, limit, list, pageUrl, rules, text, upTo, webAddress } from './definition.ts'
 import type { Definition } from './definition.ts'
+import { creditSources } from './credit-sources.ts'
 import { optionalEmails } from './optional-emails.ts'
 import { baseOf } from '../../platform/texts/languages.ts'
 import { keysOf } from '../../platform/typed.ts'
@@ -158,6 +159,17 @@ export const definitions = {
       .multipleOf(0.01, rules.percentage),
     default: 10,
     about: 'The commission in percent of the order total, for affiliates without their own rate'
+  },
+  'affiliates.precedence': {
+    type: 'list',
+    schema: z
+      .array(z.enum(creditSources, rules.precedence), rules.precedence)
+      .refine(
+        (order) => order.length === new Set(order).size && order.length === creditSources.length,
+        rules.precedence
+      ),
+    default: [...creditSources],
+    about: 'What credits an affiliate first when an order names several: a coupon of theirs, a link, or the customer'
   },
   'affiliates.cookieDays': integer(30, 1, 400, 'For how many days the affiliate tracking cookies are valid'),
   'affiliates.autoAccept': flag(true, 'Whether referrals are accepted automatically when the order is paid'),

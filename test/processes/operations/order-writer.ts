@@ -54,8 +54,8 @@ for (;;) {
             marketingUtmMedium: null,
             marketingUtmCampaign: null,
             marketingUtmContent: null,
-            refSent: null,
-            refOutcome: 'none',
+            candidates: [],
+            creditedBy: null,
             credit: null
           }
         },

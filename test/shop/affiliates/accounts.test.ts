@@ -305,7 +305,7 @@ describe('the affiliate account of an erased user', () => {
 })
 
 describe('affiliates of an import file', () => {
-  const entry = { code: 'mira', user: 'mira@shop.example', status: 'active' as const, rateBps: 1_500 }
+  const entry = { code: 'mira', user: 'mira@shop.example', status: 'active' as const, coupons: [], rateBps: 1_500 }
 
   it('are created and updated, and the same file again changes nothing', async () => {
     using shop = openTestShop()

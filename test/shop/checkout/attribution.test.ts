@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { decideAttribution } from '../../../src/shop/checkout/checkout.ts'
+import { decideAttribution } from '../../../src/shop/orders/attribution.ts'
+import type { Buyer } from '../../../src/shop/affiliates/credit.ts'
 import type { CheckoutQuery } from '../../../src/shop/checkout/input.ts'
 import { switchModule } from '../../../src/shop/settings/settings.ts'
 import { makeAffiliate, makeUser } from '../orders/support.ts'
@@ -20,7 +21,7 @@ const marketing = {
   marketingUtmCampaign: 'june',
   marketingUtmContent: 'top'
 }
-const guest = { userId: null, emails: [] }
+const guest = { coupons: [], buyer: { userId: null, emails: [] } }
 
 function shopWithAffiliate() {
   const db = emptyShop()
@@ -37,8 +38,8 @@ test('prefers a valid ref to utm values, which are stored as marketing values', 
     utmMedium: 'affiliate',
     utmCampaign: 'spring',
     utmContent: null,
-    refSent: 'MIRA',
-    refOutcome: 'credited',
+    candidates: [{ by: 'link', named: 'MIRA', affiliateId: affiliate.id, outcome: 'credited' }],
+    creditedBy: 'link',
     credit: { affiliate, campaign: 'spring' }
   })
 })
@@ -52,8 +53,8 @@ test('uses utm values as the source without a ref', () => {
     utmMedium: 'mail',
     utmCampaign: 'june',
     utmContent: 'top',
-    refSent: null,
-    refOutcome: 'none',
+    candidates: [],
+    creditedBy: null,
     credit: null
   })
 })
@@ -75,18 +76,20 @@ test('uses typein as the source without ref and utm values, even with a campaign
     utmMedium: null,
     utmCampaign: null,
     utmContent: null,
-    refSent: null,
-    refOutcome: 'none',
+    candidates: [],
+    creditedBy: null,
     credit: null
   })
 })
 
 test('stores an invalid ref with the reason, and uses the other values as the source', () => {
   const { db, owner } = shopWithAffiliate()
-  const outcomeOf = (ref: string, buyer: Parameters<typeof decideAttribution>[2] = guest) => {
-    const { refOutcome, refSent, sourceType, credit } = decideAttribution(db, { ...nothing, ...utm, ref }, buyer)
-    expect({ refSent, sourceType, credit }).toEqual({ refSent: ref, sourceType: 'utm', credit: null })
-    return refOutcome
+  const outcomeOf = (ref: string, buyer: Buyer = guest.buyer) => {
+    const tracked = { ...nothing, ...utm, ref }
+    const { candidates, sourceType, creditedBy, credit } = decideAttribution(db, tracked, { coupons: [], buyer })
+    expect({ sourceType, creditedBy, credit }).toEqual({ sourceType: 'utm', creditedBy: null, credit: null })
+    expect(candidates).toMatchObject([{ by: 'link', named: ref }])
+    return candidates[0]?.outcome
   }
   expect(outcomeOf('nobody')).toBe('unknown')
   expect(outcomeOf('mira', { userId: owner.id, emails: [] })).toBe('self')

@@ -368,9 +368,9 @@ describe('a ref', () => {
     using opened = openShop()
     makeAffiliate(opened.shop.db, makeUser(opened.shop.db, 'mira@shop.example').id)
     const mine = await buy(opened, body, {}, { ref: 'mira' })
-    expect(findAttribution(opened.shop.db, mine.order.id)?.refOutcome).toBe('self')
+    expect(findAttribution(opened.shop.db, mine.order.id)?.candidates[0]?.outcome).toBe('self')
     const other = await buy(opened, { customer: { email: 'ada@example.com' } }, {}, { ref: 'mira' })
-    expect(findAttribution(opened.shop.db, other.order.id)?.refOutcome).toBe('credited')
+    expect(findAttribution(opened.shop.db, other.order.id)?.candidates[0]?.outcome).toBe('credited')
   })
 
   test.each([
@@ -381,7 +381,7 @@ describe('a ref', () => {
     const user = customer(opened.shop, account)
     makeAffiliate(opened.shop.db, makeUser(opened.shop.db, 'mira@shop.example').id)
     const { order } = await buy(opened, body, { user }, { ref: 'mira' })
-    expect(findAttribution(opened.shop.db, order.id)?.refOutcome).toBe('self')
+    expect(findAttribution(opened.shop.db, order.id)?.candidates[0]?.outcome).toBe('self')
   })
 })
 

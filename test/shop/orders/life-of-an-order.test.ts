@@ -197,7 +197,10 @@ describe('an explanation', () => {
 
   test('says why a ref did not count and why there is no referral', () => {
     const db = emptyShop()
-    const attribution = { ...typein, refSent: 'nobody', refOutcome: 'unknown' as const }
+    const attribution = {
+      ...typein,
+      candidates: [{ by: 'link' as const, named: 'nobody', affiliateId: null, outcome: 'unknown' as const }]
+    }
     const { id } = place(db, draft([line(makeProduct(db))], { attribution }))
     const { attribution: steps, referral } = explainOrder(db, id)
     expect(steps[0]?.outcome).toBe('ignored: no affiliate has this code or id')

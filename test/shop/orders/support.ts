@@ -9,7 +9,8 @@ import { coupons, media, productImages, products, variations } from '../../../sr
 import { events } from '../../../src/shop/events/schema.ts'
 import { mails } from '../../../src/shop/mail/schema.ts'
 import { insertOrder } from '../../../src/shop/orders/create-order.ts'
-import type { NewAttribution, NewCoupon, NewLine, NewOrder } from '../../../src/shop/orders/create-order.ts'
+import type { NewAttribution } from '../../../src/shop/orders/attribution.ts'
+import type { NewCoupon, NewLine, NewOrder } from '../../../src/shop/orders/create-order.ts'
 import type { OrderRow } from '../../../src/shop/orders/find.ts'
 import { orderItems, orders } from '../../../src/shop/orders/schema.ts'
 import type { OrderStatus } from '../../../src/shop/orders/states.ts'
@@ -114,8 +115,8 @@ export const typein: NewAttribution = {
   marketingUtmMedium: null,
   marketingUtmCampaign: null,
   marketingUtmContent: null,
-  refSent: null,
-  refOutcome: 'none',
+  candidates: [],
+  creditedBy: null,
   credit: null
 }
 
@@ -127,8 +128,8 @@ export function credited(affiliate: typeof affiliates.$inferSelect, campaign: st
     utmSource: `affiliate:${affiliate.code}`,
     utmMedium: 'affiliate',
     utmCampaign: campaign,
-    refSent: affiliate.code,
-    refOutcome: 'credited',
+    candidates: [{ by: 'link', named: affiliate.code, affiliateId: affiliate.id, outcome: 'credited' }],
+    creditedBy: 'link',
     credit: { affiliate, campaign }
   }
 }

@@ -97,6 +97,15 @@ CREATE TABLE `affiliate_clicks` (
 	CONSTRAINT "affiliate_clicks_positive" CHECK("affiliate_clicks"."clicks" > 0)
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `affiliate_coupons` (
+	`coupon_id` integer PRIMARY KEY NOT NULL,
+	`affiliate_id` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`coupon_id`) REFERENCES `coupons`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`affiliate_id`) REFERENCES `affiliates`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `affiliate_coupons_by_affiliate` ON `affiliate_coupons` (`affiliate_id`);--> statement-breakpoint
 CREATE TABLE `affiliates` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`user_id` integer NOT NULL,
@@ -640,15 +649,13 @@ CREATE TABLE `order_attributions` (
 	`marketing_utm_medium` text,
 	`marketing_utm_campaign` text,
 	`marketing_utm_content` text,
-	`ref_sent` text,
-	`ref_outcome` text NOT NULL,
+	`candidates` text NOT NULL,
 	`credited_by` text,
 	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`affiliate_id`) REFERENCES `affiliates`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`visit_id`) REFERENCES `visits`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "order_attributions_source_type" CHECK("order_attributions"."source_type" IN ('referral', 'utm', 'typein')),
-	CONSTRAINT "order_attributions_ref_outcome" CHECK("order_attributions"."ref_outcome" IN ('none', 'credited', 'unknown', 'not_active', 'self', 'module_off')),
-	CONSTRAINT "order_attributions_credited_by" CHECK("order_attributions"."credited_by" IN ('operator'))
+	CONSTRAINT "order_attributions_credited_by" CHECK("order_attributions"."credited_by" IN ('coupon', 'link', 'customer', 'operator', 'import'))
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `order_attributions_by_affiliate` ON `order_attributions` (`affiliate_id`);--> statement-breakpoint
@@ -1202,7 +1209,7 @@ CREATE TRIGGER `referrals_added_up` AFTER INSERT ON `referrals` BEGIN INSERT INT
           VALUES (NEW.affiliate_id, NEW.day, NEW.currency, NEW.status, 1, NEW.amount_minor)
           ON CONFLICT DO UPDATE SET orders = orders + 1, amount_minor = amount_minor + excluded.amount_minor; END;
 --> statement-breakpoint
-CREATE TRIGGER `referrals_added_up_again` AFTER UPDATE OF status, amount_minor ON `referrals` BEGIN UPDATE referral_totals SET orders = orders - 1, amount_minor = amount_minor - OLD.amount_minor
+CREATE TRIGGER `referrals_added_up_again` AFTER UPDATE OF status, amount_minor, affiliate_id ON `referrals` BEGIN UPDATE referral_totals SET orders = orders - 1, amount_minor = amount_minor - OLD.amount_minor
           WHERE affiliate_id = OLD.affiliate_id AND day = OLD.day AND currency = OLD.currency
             AND status = OLD.status;
           INSERT INTO referral_totals (affiliate_id, day, currency, status, orders, amount_minor)

@@ -264,10 +264,11 @@ export function formatSchemas(place: ShopPlace) {
         status: z
           .enum(['pending', 'active', 'inactive', 'rejected'], 'Must be pending, active, inactive or rejected.')
           .nullish(),
-        rate: percent().nullish()
+        rate: percent().nullish(),
+        coupons: lines(1000, 64).nullish()
       })
-      .transform(({ code, user, status, rate }) => {
-        return { code, user, status: status ?? 'pending', rateBps: rate ?? undefined }
+      .transform(({ code, user, status, rate, coupons }) => {
+        return { code, user, status: status ?? 'pending', rateBps: rate ?? undefined, coupons: coupons ?? [] }
       })
   }
 }

@@ -252,8 +252,8 @@ describe('a catalog file in JSON', () => {
       plans: [{ slug: 'friend', name: 'Friend', module: 'B', rank: 0, pro: false }],
       campaigns: [{ slug: 'roof', name: 'Roof' }],
       affiliates: [
-        { code: 'mira', user: 'mira@shop.example', status: 'active', rateBps: 1250 },
-        { code: 'jonas', user: 'jonas@shop.example', status: 'pending', rateBps: undefined }
+        { code: 'mira', coupons: [], user: 'mira@shop.example', status: 'active', rateBps: 1250 },
+        { code: 'jonas', coupons: [], user: 'jonas@shop.example', status: 'pending', rateBps: undefined }
       ],
       shipping: [],
       tax: []
