@@ -343,6 +343,10 @@ describe('the problems of a quote', () => {
     expect((await checkOut(guest, byToken)).status).toBe(200)
     expect((await checkOut(guest, { items: [lantern] })).status).toBe(429)
     expect((await quote({ items: [print] }, newVisitor())).payable).toBe(true)
+    const refused = { items: [{ productId: 9, quantity: 3 }] }
+    const { problems } = await quote(refused, guest)
+    expect(codesOf(problems)).toEqual(['items.0.quantity not_enough', '_body too_many_unpaid'])
+    expect((await checkOut(guest, refused)).error.details['problems']).toEqual(problems)
   })
 
   it("do not include what the buyer's own unpaid order of the same product holds", async () => {

@@ -24,6 +24,7 @@ import {
   cancelReplaced,
   closePaymentsOf,
   findReplaced,
+  heldRefusals,
   ifReleased,
   releaseOldestOrders
 } from './held-orders.ts'
@@ -128,7 +129,7 @@ export async function placeOrder(
       const check = (): void => {
         // Also with a new account, the rules are those of a guest: they do not depend on whether the email has one.
         const sale = saleOf(shop.db, body, buyer, now)
-        assertSellable(allRefusals(shop, shop.db, sale, now))
+        assertSellable(allRefusals(shop, shop.db, sale, now), heldRefusals(shop.db, sale, now))
       }
       await ifReleased(shop.db, replaced, () => evaluate(check))
     }
@@ -171,8 +172,8 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   // The new account does not own the order until its email is verified: anyone can enter an email.
   const userId = caller.user?.id ?? (created?.verificationPending === false ? created.id : null)
   const sale = saleOf(tx, body, { ...buyer, userId }, now)
-  assertSellable(allRefusals(shop, tx, sale, now))
-  assertMayHold(tx, { ...sale, holder: caller.holder }, now)
+  assertSellable(allRefusals(shop, tx, sale, now), heldRefusals(tx, sale, now))
+  assertMayHold(tx, sale, now)
   const emails = [email, caller.user?.billingEmail, body.customer?.email, body.billingAddress?.email]
   const fixed = orderFieldsOf(shop, body, caller.user, email)
   const { lines, coupons } = sale.cart

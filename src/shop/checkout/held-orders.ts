@@ -44,7 +44,7 @@ type Limited = {
  * share an address; for the same reason, the first unpaid order of a customer is always possible. A guest can't be told from
  * the others there: without its cookie, each request would be the first of a new guest.
  */
-export function holdsTooMuch(db: Db, { strategy, totals, holder }: Limited, now: number): boolean {
+function holdsTooMuch(db: Db, { strategy, totals, holder }: Limited, now: number): boolean {
   const { buyer, isGuest, addressKey } = holder
   if (takesToken(strategy) && !(isGuest && totals.totalMinor === 0)) return false
   if (!isGuest && !holdsAnOrder(db, buyer)) return false
@@ -65,9 +65,14 @@ export function assertMayHold(db: Db, order: Limited, now: number): void {
   throw new AppError('RATE_LIMITED', tooManyUnpaid, { bucket: 'held_orders' }, { headers })
 }
 
-/** For the buyer. */
-export const tooManyUnpaid =
-  'Too many unpaid orders from this address. Log in, pay or cancel one of them, or try again later.'
+/** The problem of an order that `assertMayHold` refuses. */
+export function heldRefusals(db: Db, order: Limited, now: number): Refusal[] {
+  return holdsTooMuch(db, order, now)
+    ? [refusal({ path: '_body', code: 'too_many_unpaid', message: tooManyUnpaid })]
+    : []
+}
+
+const tooManyUnpaid = 'Too many unpaid orders from this address. Log in, pay or cancel one of them, or try again later.'
 
 /**
  * The lines with more than the stock that is left for this order. Several variations of a product may share

@@ -7,7 +7,7 @@ import type { PartProblem, Problem } from '../orders/shapes.ts'
 import type { Quote } from './shapes.ts'
 import { takesToken } from '../orders/strategies.ts'
 import { buyerOf, sentCodes, lineAt, pathOf, methodChoices, saleOf } from './cart.ts'
-import { ifReleased, replacedOrders, holdsTooMuch, tooManyUnpaid } from './held-orders.ts'
+import { heldRefusals, ifReleased, replacedOrders } from './held-orders.ts'
 import { evaluateCodes } from './limits.ts'
 import type { QuoteBody } from './input.ts'
 import { unofferedMessages, unofferedReason } from './payment-config.ts'
@@ -67,9 +67,7 @@ function shopRefusals(shop: ShopContext, sale: Sale, { addressKey }: QuoteCaller
     ...(unoffered === undefined
       ? []
       : [refusal({ path: 'strategy', code: 'payment_unavailable', message: unofferedMessages[unoffered] })]),
-    ...(holdsTooMuch(shop.db, sale, now)
-      ? [refusal({ path: '_body', code: 'too_many_unpaid', message: tooManyUnpaid })]
-      : []),
+    ...heldRefusals(shop.db, sale, now),
     ...(isLimited ? [refusal({ path: '_body', code: 'too_many_attempts', message: tooManyAttempts })] : [])
   ]
 }

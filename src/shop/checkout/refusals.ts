@@ -34,13 +34,14 @@ export type RefusalGroup = {
 /**
  * Throws what all groups refuse.
  *
+ * @param beside what a quote names, too, and what is another error if nothing else is refused
  * @throws AppError VALIDATION_FAILED with `fieldErrors` and `problems`; its cause is a CouponsRefused when codes do not apply
  */
-export function assertSellable(groups: readonly RefusalGroup[]): void {
+export function assertSellable(groups: readonly RefusalGroup[], beside: readonly Refusal[] = []): void {
   const first = groups.find(({ refusals }) => refusals.length > 0)
   if (first === undefined) return
   const wrongCodes = groups.reduce((sum, group) => sum + (group.wrongCodes ?? 0), 0)
-  const refusals = groups.flatMap((group) => group.refusals)
+  const refusals = [...groups.flatMap((group) => group.refusals), ...beside]
   throw cartRefused(refusals, first.message, wrongCodes)
 }
 
