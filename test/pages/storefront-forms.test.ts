@@ -130,6 +130,7 @@ describe('without script', () => {
     expect(cookies.has('shopstead_session')).toBe(true)
     expect(await send('/login')).toMatchObject({ status: 303, location: '/account' })
     expect(await send('/login?next=/cart')).toMatchObject({ status: 303, location: '/cart' })
+    expect(await send('/register?next=/cart')).toMatchObject({ status: 303, location: '/cart' })
     for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example', '/%09/x\n', '/\t/evil.example'])
       expect((await send(`/login?next=${encodeURIComponent(next)}`, right)).location).toMatch(/^\/account$|^\/%09/)
   })

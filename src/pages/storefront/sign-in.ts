@@ -4,9 +4,14 @@ import type { Field, Outcome } from './form-view.ts'
 import type { Shown, ShownPage, Site, Visit } from './site.ts'
 
 /** The page to log in. Pages of one person lead here, and the login leads back to them, as it does for a logged-in visitor. */
-export async function showLogin({ client, site, query }: Visit): Promise<Shown> {
+export async function showLogin(visit: Visit): Promise<Shown> {
+  return (await leadOn(visit)) ?? loginPage(visit.site, visit.query, {})
+}
+
+/** Where a visitor who is logged in already goes on; undefined for others. */
+async function leadOn({ client, query }: Visit): Promise<Shown | undefined> {
   const { userLoggedIn } = await client.get('/nonce')
-  return userLoggedIn ? { redirect: ownPathOf(query.get('next'), '/account') } : loginPage(site, query, {})
+  return userLoggedIn ? { redirect: ownPathOf(query.get('next'), '/account') } : undefined
 }
 
 /** Logs in and leads on, or sends the link that verifies the email again. */
@@ -52,9 +57,9 @@ function loginPage({ t }: Site, query: URLSearchParams, { status = 200, ...outco
   return sheet(status, t(isNeeded ? 'page.logIn' : 'link.logIn'), { text, form, links })
 }
 
-/** The page to create an account. */
-export function showRegister({ site, query }: Visit): ShownPage {
-  return registerPage(site, query, {})
+/** The page to create an account. It leads on as the login does. */
+export async function showRegister(visit: Visit): Promise<Shown> {
+  return (await leadOn(visit)) ?? registerPage(visit.site, visit.query, {})
 }
 
 /** Creates an account, and logs in unless the email has to be verified first. */
