@@ -58,6 +58,7 @@ const order = z.strictObject({
 export type DemoOrder = z.output<typeof order>
 
 const settings = z.strictObject({
+  'checkout.heldOrdersPerAddress': z.string(),
   'checkout.missingAddress': z.string(),
   'shop.country': z.string(),
   'shop.legal': z.string(),

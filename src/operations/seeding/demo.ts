@@ -80,8 +80,9 @@ function seedRecords(app: App, tx: Tx, data: DemoData, newPeople: readonly NewPe
 function fillSettings(tx: Tx, values: DemoData['settings'], now: number): void {
   for (const key of ['shop.country', 'shop.legal', 'storefront.tagline'] as const)
     if (setting(tx, key) === '') setSetting(tx, key, values[key], now)
-  // So that a client that knows only the interface can buy every offer.
-  setSetting(tx, 'checkout.missingAddress', values['checkout.missingAddress'], now)
+  // So that a client that knows only the interface can buy every offer, also without cookies.
+  for (const key of ['checkout.missingAddress', 'checkout.heldOrdersPerAddress'] as const)
+    setSetting(tx, key, values[key], now)
 }
 
 function createdOf(created: number, all: number) {

@@ -153,8 +153,6 @@ describe('the client of a stranger', () => {
   })
 
   it('buys every offer by a payment token, and on the hosted page', async () => {
-    operate('settings', 'set', 'limits.checkout_ip', 'off')
-    operate('settings', 'set', 'checkout.heldOrdersPerAddress', '1000')
     type Offer = {
       productId: number
       name: string
