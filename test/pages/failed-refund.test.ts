@@ -2,6 +2,8 @@ import { expect, it } from 'vitest'
 import { getOrder } from '../../src/shop/orders/find.ts'
 import { getOrderView } from '../../src/shop/orders/view.ts'
 import { refundOrder } from '../../src/shop/payments/refund.ts'
+import { shopstead } from '../support/command-line.ts'
+import { enableDesk, personAtDesk } from '../support/desk-visitor.ts'
 import { openQuietTill } from '../shop/payments/till.ts'
 
 const till = await openQuietTill()
@@ -38,6 +40,25 @@ it('the page and the API say that a full refund failed at the bank, and what the
   expect(html).toContain('Your refund did not arrive')
   expect(html).toContain(`still owes you €${total.toFixed(2)}`)
   expect(html).not.toContain('This order was refunded')
+})
+
+it('the command line and the desk say so, too', async () => {
+  const { app, dataDir } = till.shop
+  const { id, total } = await bought('pm_card_refundFail')
+  await refundOrder(app, id, {}, 'operator')
+  for (let round = 0; round < 2; round += 1) {
+    till.clock.advance(60_000)
+    await till.deliver()
+    await till.settle()
+  }
+  const owed = `€${total.toFixed(2)}`
+  const state = `refunded, but ${owed} is still owed`
+  expect((await shopstead(dataDir, ['orders', 'show', String(id)])).stdout).toContain(`Order ${id}: ${state}`)
+  expect((await shopstead(dataDir, ['orders', 'list'])).stdout).toMatch(new RegExp(`^${id} +${state} `, 'm'))
+  enableDesk(app)
+  const anna = await personAtDesk(till.shop, 'owner')
+  expect((await anna.get('/desk/orders')).html).toContain('Refund failed')
+  expect((await anna.get(`/desk/orders/${id}`)).html).toMatch(new RegExp(`Still owed to the buyer[^€]*${owed}`))
 })
 
 it('the page and the API say what was given back in part and in full', async () => {

@@ -46,7 +46,7 @@ export function answer(app: App, id: number, did: { json?: object; lines?: reado
     json: { order, history, ...did.json },
     human: [
       ...(did.lines ?? []),
-      `Order ${order.id}: ${order.status}, ${money(order, order.total)}, ${plain(order.email ?? 'no email')}`,
+      `Order ${order.id}: ${stateText(order)}, ${money(order, order.total)}, ${plain(order.email ?? 'no email')}`,
       ...(order.renewalOf === null ? [] : [`Renewal of the subscription that order ${order.renewalOf} started`]),
       `${paymentText(order)}; refunded ${money(order, order.refunded)}`,
       ...order.lineItems.map((item) => `  ${item.quantity} × ${item.name}: ${money(order, item.total)}`),
@@ -57,6 +57,13 @@ export function answer(app: App, id: number, did: { json?: object; lines?: reado
       table(['At', 'From', 'To', 'By', 'Reason'], moves)
     ]
   }
+}
+
+/** The state of an order, and of its money if that did not go back as the state says. */
+export function stateText(order: AdminOrder): string {
+  const { status, refundState, refundOwed } = order
+  if (refundState === 'failed') return `${status}, but ${money(order, refundOwed)} is still owed`
+  return refundState === 'pending' ? `${status}, with ${money(order, refundOwed)} on its way` : status
 }
 
 const paidWith = { stripe: ' with Stripe', sandbox: ' with the sandbox', by_hand: ' by transfer or in cash' }

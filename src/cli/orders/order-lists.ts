@@ -10,6 +10,7 @@ import type { OrderRow } from '../../shop/orders/find.ts'
 import { orderStatuses } from '../../shop/orders/states.ts'
 import type { OrderStatus } from '../../shop/orders/states.ts'
 import { writeCsv } from '../terminal/files.ts'
+import { stateText } from './order-answer.ts'
 import { countOf, parseLimit, parsePageLimit, parseId } from '../terminal/arguments.ts'
 import { JsonList, moreLines, TextParts, showProgress } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'
@@ -63,12 +64,12 @@ function list({ app, options }: Work<ListOptions>): Answer {
     cursor,
     limit: parsePageLimit(limit)
   })
-  const rows = orders.map(({ id, status, total, currency, email, createdAt }) => [
-    id,
-    status,
-    formatMoney(toMinor(total, currency), currency),
-    email ?? '',
-    timeCell(createdAt)
+  const rows = orders.map((order) => [
+    order.id,
+    stateText(order),
+    formatMoney(toMinor(order.total, order.currency), order.currency),
+    order.email ?? '',
+    timeCell(order.createdAt)
   ])
   return {
     json: { orders, nextCursor },

@@ -86,12 +86,17 @@ function showOrders(call: DeskCall): PageReply {
 }
 
 /** An order in a list. */
-export function orderItem(call: DeskCall, { id, status, total, currency, email, createdAt }: AdminOrder): Item {
+export function orderItem(call: DeskCall, order: AdminOrder): Item {
   const { words } = call
+  const { id, status, total, currency, email, createdAt } = order
+  const hasFailed = order.refundState === 'failed'
   return {
     name: words.t('desk.order', { id }),
     url: `/desk/orders/${id}`,
-    state: { label: textFor(call, 'desk.state', status), tone: orderStates[status].tone },
+    state: {
+      label: hasFailed ? words.t('state.refund_failed.label') : textFor(call, 'desk.state', status),
+      tone: hasFailed ? 'bad' : orderStates[status].tone
+    },
     amount: amountText(call, total, currency),
     hints: [email ?? words.t('desk.noEmail'), words.time(Date.parse(createdAt))]
   }
@@ -107,6 +112,7 @@ function showOne(call: DeskCall): PageReply {
     { label: t('desk.status'), value: textFor(call, 'desk.state', order.status) },
     { label: t('desk.total'), value: money(order.total) },
     ...(order.refunded > 0 ? [{ label: t('desk.refunded'), value: money(order.refunded) }] : []),
+    ...(order.refundOwed > 0 ? [{ label: t('desk.refundOwed'), value: money(order.refundOwed) }] : []),
     { label: t('desk.payment'), value: order.paymentStatus ?? '–' },
     { label: t('email'), value: order.email ?? t('desk.noEmail'), ...linkToBuyer(call, id) },
     { label: t('desk.placed'), value: words.time(Date.parse(order.createdAt)) },

@@ -18,23 +18,24 @@ import type { OrderRow } from '../orders/find.ts'
 import { orderItems, orders } from '../orders/schema.ts'
 import type { OrderStatus } from '../orders/states.ts'
 import { listRefunds } from '../orders/refund-lines.ts'
-import type { OrderView, RefundView } from '../orders/shapes.ts'
+import type { OrderView, RefundProgress, RefundView } from '../orders/shapes.ts'
 import { listShipments } from '../shipments/find.ts'
 import type { ShipmentView } from '../shipments/find.ts'
 import { paidBy, paymentStatusOf } from '../payments/attempts.ts'
 
 /** What the operator sees of an order: its public form and what the buyer is not shown. Amounts in major units. */
-export type AdminOrder = OrderView & {
-  email: string | null
-  discount: number
-  refunded: number
-  coupons: { code: string; discount: number }[]
-  /** The gateway's status of the payment; null while none has been tried. */
-  paymentStatus: string | null
-  paidAt: string | null
-  /** How it was paid: at a gateway, or `by_hand` (a transfer or cash); null while it is unpaid, and if it cost nothing. */
-  paidBy: 'stripe' | 'sandbox' | 'by_hand' | null
-}
+export type AdminOrder = OrderView &
+  RefundProgress & {
+    email: string | null
+    discount: number
+    refunded: number
+    coupons: { code: string; discount: number }[]
+    /** The gateway's status of the payment; null while none has been tried. */
+    paymentStatus: string | null
+    paidAt: string | null
+    /** How it was paid: at a gateway, or `by_hand` (a transfer or cash); null while it is unpaid, and if it cost nothing. */
+    paidBy: 'stripe' | 'sandbox' | 'by_hand' | null
+  }
 /** Everything that is stored about an order and its buyer: for shipping, and for a privacy request. */
 export type OrderRecord = AdminOrder &
   Pick<OrderRow, 'contact' | 'billingAddress' | 'shippingAddress' | 'notes'> & {

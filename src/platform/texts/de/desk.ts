@@ -87,6 +87,7 @@ export const desk = {
   'desk.refundAmountHint': 'Zum Beispiel 5.00. Mit Artikeln muss er kleiner sein als deren Preis.',
   'desk.refundByHandSure':
     '{amount} von Bestellung {id} als erstattet eintragen? Kein Zahlungsdienst hat die Zahlung: Sie zahlen selbst zurück.',
+  'desk.refundOwed': 'Dem Käufer noch geschuldet',
   'desk.refundShipping': 'Auch den Versand erstatten',
   'desk.refundSure': '{amount} von Bestellung {id} erstatten? Das lässt sich nicht rückgängig machen.',
   'desk.refundText':

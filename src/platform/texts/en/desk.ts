@@ -84,6 +84,7 @@ export const desk = {
   'desk.refundAmountHint': 'Such as 5.00. With items, it must be less than they cost.',
   'desk.refundByHandSure':
     'Record {amount} of order {id} as refunded? No gateway has the payment: you pay it back yourself.',
+  'desk.refundOwed': 'Still owed to the buyer',
   'desk.refundShipping': 'Give the shipping back, too',
   'desk.refundSure': 'Refund {amount} of order {id}? This cannot be undone.',
   'desk.refundText': 'Enter how many of each item you give back. Without anything, all that is left is refunded.',

@@ -89,6 +89,7 @@ export const desk = {
   'desk.refundAmountHint': 'Par exemple 5.00. Avec des articles, il doit être inférieur à leur prix.',
   'desk.refundByHandSure':
     'Enregistrer {amount} de la commande {id} comme remboursés ? Aucun prestataire n’a le paiement : vous remboursez vous-même.',
+  'desk.refundOwed': 'Encore dû au client',
   'desk.refundShipping': 'Rembourser aussi la livraison',
   'desk.refundSure': 'Rembourser {amount} de la commande {id} ? C’est irréversible.',
   'desk.refundText':
