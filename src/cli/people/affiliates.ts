@@ -9,7 +9,7 @@ import { showAffiliate, toAdminAffiliate } from '../../shop/referrals/admin.ts'
 import type { AdminAffiliate } from '../../shop/referrals/admin.ts'
 import { createAffiliate } from '../../shop/affiliates/create.ts'
 import { decideAffiliate } from '../../shop/affiliates/decide.ts'
-import type { Decision } from '../../shop/affiliates/decide.ts'
+import type { AffiliateDecision } from '../../shop/mail/queue.ts'
 import { getAffiliate, listAffiliates, affiliateStatuses } from '../../shop/affiliates/find.ts'
 import { waitingReferrals } from '../../shop/payouts/held.ts'
 import type { WaitingReferrals } from '../../shop/payouts/held.ts'
@@ -23,10 +23,10 @@ import { addCommand, confirmOrRefuse, runs } from '../run.ts'
 
 type CreateOptions = { user: string; code: string; rate?: string; status: AffiliateStatus }
 
-const decisions: readonly { decision: Decision; about: string }[] = [
+const decisions: readonly { decision: AffiliateDecision; about: string }[] = [
   { decision: 'approve', about: 'approve an affiliate: new orders are credited; sends an email' },
   { decision: 'reject', about: 'reject an application; sends an email' },
-  { decision: 'deactivate', about: 'stop crediting an affiliate; earned commissions stay' }
+  { decision: 'deactivate', about: 'stop crediting an affiliate; earned commissions stay; sends an email' }
 ]
 
 export function define(program: ShopCommand): void {
@@ -55,11 +55,11 @@ export function define(program: ShopCommand): void {
   const bonus = addCommand(
     group,
     'bonus <code>',
-    'add an amount to what an affiliate is owed; a negative one corrects it',
+    'add an amount to what an affiliate is owed; a negative one corrects it; sends an email',
     'affiliates bonus mira --amount 25 --reason "thank you"'
   )
     .requiredOption('--amount <n>', "in the shop's currency")
-    .requiredOption('--reason <text>', 'why, for the ledger')
+    .requiredOption('--reason <text>', 'why, for the ledger and the affiliate')
   runs(bonus, giveOne)
   for (const { decision, about } of decisions) {
     const deciding = addCommand(group, `${decision} <code>`, about, `affiliates ${decision} mira`)

@@ -43,28 +43,33 @@ export function define(program: ShopCommand): void {
     addCommand(group, 'show <id>', 'show one referral with its ledger', 'referrals show 12'),
     ({ app }, id: string) => answer(app, parseId(id))
   )
-  const accept = addCommand(group, 'accept [ids...]', 'accept referrals of paid orders', 'referrals accept 12')
+  const accept = addCommand(
+    group,
+    'accept [ids...]',
+    'accept referrals of paid orders; sends an email',
+    'referrals accept 12'
+  )
   runs(decided(accept), (work: Work<DecideOptions>, ids: string[]) => decide(work, ids, { accept: true }))
   const reject = addCommand(
     group,
     'reject [ids...]',
-    'reject referrals permanently and take back their commissions',
+    'reject referrals permanently and take back their commissions; sends an email',
     'referrals reject 12'
   )
   runs(
-    decided(reject).option('--reason <text>', 'reason, stored with the referrals', ''),
+    decided(reject).option('--reason <text>', 'reason, which the affiliate reads', ''),
     (work: Work<DecideOptions & { reason: string }>, ids: string[]) =>
       decide(work, ids, { accept: false, reason: work.options.reason })
   )
   const create = addCommand(
     group,
     'create',
-    'credit an affiliate with an order that has none',
+    'credit an affiliate with an order that has none; sends an email',
     'referrals create --order 12 --affiliate mira --reason "the link was lost"'
   )
     .requiredOption('--order <id>', 'the order')
     .requiredOption('--affiliate <code>', 'the affiliate')
-    .requiredOption('--reason <text>', 'why, for the events')
+    .requiredOption('--reason <text>', 'why, for the events and the affiliate')
   runs(create, ({ app, options, now }: Work<CreateOptions>) => {
     const { order, affiliate: ref, reason } = options
     return answer(app, creditMissedOrder(app.db, parseId(order), { ref, reason }, now).id)

@@ -1,9 +1,9 @@
 import { toMinor } from '../../platform/money.ts'
 import { decideAffiliate } from '../../shop/affiliates/decide.ts'
-import type { Decision } from '../../shop/affiliates/decide.ts'
 import { affiliateStatuses, getAffiliateById, listAffiliates } from '../../shop/affiliates/find.ts'
 import type { AffiliateRow } from '../../shop/affiliates/find.ts'
 import { isAllowed } from '../../shop/desk/roles.ts'
+import type { AffiliateDecision } from '../../shop/mail/queue.ts'
 import { giveBonus } from '../../shop/payouts/by-hand.ts'
 import { listAdminPayouts, showPayout } from '../../shop/payouts/find.ts'
 import type { AdminPayout } from '../../shop/payouts/find.ts'
@@ -11,6 +11,7 @@ import { failPayout } from '../../shop/payouts/fail.ts'
 import { payPayouts } from '../../shop/payouts/pay.ts'
 import { isPayable, planPayouts } from '../../shop/payouts/plan.ts'
 import type { PayoutPlan } from '../../shop/payouts/plan.ts'
+import { statementUrls } from '../../shop/payouts/statement.ts'
 import { listAdminReferrals, showAffiliate, toAdminAffiliate } from '../../shop/referrals/admin.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import type { PageReply } from '../page.ts'
@@ -181,6 +182,7 @@ function showOnePayout(call: DeskCall): PageReply {
   const { t } = words
   const { payout, lines } = showPayout(app.db, Number(params[0]))
   const money = (minor: number): string => words.money(minor, payout.currency)
+  const statement = statementUrls(app, { id: payout.id, createdAt: Date.parse(payout.createdAtUtc) })
   const mayFail = payout.state === 'paid' && isAllowed(visit.actor, 'affiliates.money')
   return page(call, {
     title: t('desk.payoutTo', { id: payout.id, code: payout.affiliateCode }),
@@ -188,7 +190,11 @@ function showOnePayout(call: DeskCall): PageReply {
     blocks: [
       {
         kind: 'links',
-        links: mayFail ? [{ label: t('desk.failPayout'), url: `/desk/payouts/${payout.id}/fail` }] : []
+        links: [
+          { label: t('affiliate.statementPdf'), url: statement.pdfUrl },
+          { label: t('affiliate.statementCsv'), url: statement.csvUrl },
+          ...(mayFail ? [{ label: t('desk.failPayout'), url: `/desk/payouts/${payout.id}/fail` }] : [])
+        ]
       },
       {
         kind: 'facts',
@@ -215,7 +221,7 @@ function showOnePayout(call: DeskCall): PageReply {
   })
 }
 
-const decisions: readonly [Decision, 'desk.approve' | 'desk.reject' | 'desk.deactivate'][] = [
+const decisions: readonly [AffiliateDecision, 'desk.approve' | 'desk.reject' | 'desk.deactivate'][] = [
   ['approve', 'desk.approve'],
   ['reject', 'desk.reject'],
   ['deactivate', 'desk.deactivate']

@@ -1,39 +1,38 @@
-import { queueMail } from '../mail/queue.ts'
 import { eq } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { eraseRows } from '../../platform/db/personal.ts'
+import type { AffiliateDecision } from '../mail/queue.ts'
 import { getUserById } from '../accounts/find.ts'
 import { emit } from '../webhooks/emit.ts'
+import { mailAffiliate } from './notify.ts'
 import { getAffiliate, findAffiliateOfUser } from './find.ts'
 import type { AffiliateRow, AffiliateStatus } from './find.ts'
 import { hashesOfErased, takeOverErased } from './former.ts'
 import { affiliates } from './schema.ts'
 
-export type Decision = 'approve' | 'reject' | 'deactivate'
-
 /** The states that each decision applies to, and the state it leads to. */
-const decisions: Readonly<Record<Decision, { from: readonly AffiliateStatus[]; to: AffiliateStatus }>> = {
+const decisions: Readonly<Record<AffiliateDecision, { from: readonly AffiliateStatus[]; to: AffiliateStatus }>> = {
   approve: { from: ['pending', 'inactive', 'rejected'], to: 'active' },
   reject: { from: ['pending'], to: 'rejected' },
   deactivate: { from: ['active'], to: 'inactive' }
 }
 
 /**
- * Decides about an affiliate for an operator. An approval and a rejection emit an event and queue an email. The
+ * Decides about an affiliate for an operator, with an event and an email. The
  * affiliate keeps what they have earned. The same decision again changes nothing.
  *
  * @param ref the affiliate's code or id
  * @throws AppError NOT_FOUND, TRANSITION_REFUSED (details.from, details.to)
  */
-export function decideAffiliate(db: Db, ref: string, decision: Decision, now: number): AffiliateRow {
+export function decideAffiliate(db: Db, ref: string, decision: AffiliateDecision, now: number): AffiliateRow {
   const { from, to } = decisions[decision]
   return write(db, (tx) => {
     const affiliate = getAffiliate(tx, ref)
     if (affiliate.status === to) return affiliate
     if (!from.includes(affiliate.status)) throw refused(affiliate.status, to)
-    if (decision !== 'deactivate') notify(tx, affiliate, decision === 'approve', now)
+    notify(tx, affiliate, decision, now)
     if (decision === 'approve') takeOverErased(tx, affiliate, now)
     return changeAffiliate(tx, affiliate, { status: to }, now)
   })
@@ -67,16 +66,12 @@ function refused(from: AffiliateStatus, to: AffiliateStatus): AppError {
   return new AppError('TRANSITION_REFUSED', message, { from, to })
 }
 
-function notify(tx: Tx, { id: affiliateId, userId }: AffiliateRow, approved: boolean, now: number): void {
-  const eventId = emit(tx, approved ? 'affiliate.approved' : 'affiliate.rejected', { affiliateId }, now)
-  const user = getUserById(tx, userId)
-  // The email address of an erased account is a placeholder.
-  if (user.status === 'erased') return
-  queueMail(
-    tx,
-    { template: 'affiliate_decision', recipient: user.email, data: { affiliateId, approved }, eventId },
-    now
-  )
+const eventOf = { approve: 'affiliate.approved', reject: 'affiliate.rejected', deactivate: null } as const
+
+function notify(tx: Tx, { id: affiliateId }: AffiliateRow, decision: AffiliateDecision, now: number): void {
+  const type = eventOf[decision]
+  const caused = type === null ? {} : { eventId: emit(tx, type, { affiliateId }, now) }
+  mailAffiliate(tx, { template: 'affiliate_decision', data: { affiliateId, decision }, ...caused }, now)
 }
 
 const statusOfErased: Readonly<Record<AffiliateStatus, AffiliateStatus>> = {

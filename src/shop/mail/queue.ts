@@ -129,6 +129,11 @@ export type RenewalFailure = {
 export const removedFields = ['address', 'billingEmail', 'emailChange'] as const
 type RemovedField = (typeof removedFields)[number]
 
+export const affiliateDecisions = ['approve', 'reject', 'deactivate'] as const
+export type AffiliateDecision = (typeof affiliateDecisions)[number]
+export const referralDecisions = ['accepted', 'rejected', 'credited'] as const
+export type ReferralDecision = (typeof referralDecisions)[number]
+
 /**
  * What each email template needs, besides the recipient. Links of the shop are derived when the email is composed, so
  * no token of the shop is stored.
@@ -168,7 +173,17 @@ export type MailData = {
   renewal_failed: RenewalFailure
   subscription_cancelled: { orderId: number }
   subscription_ended: { orderId: number }
-  affiliate_decision: { affiliateId: number; approved: boolean }
+  affiliate_decision: { affiliateId: number; decision: AffiliateDecision }
+  /** About referrals that an operator decided about, or credited the affiliate with. */
+  affiliate_referrals: {
+    affiliateId: number
+    referralIds: readonly number[]
+    decision: ReferralDecision
+    /** In the operator's words. */
+    reason: string | null
+  }
+  affiliate_bonus: { affiliateId: number; amountMinor: number; currency: string; reason: string }
+  affiliate_payout: { affiliateId: number; payoutId: number; step: 'paid' | 'failed' }
   /** To a person of the desk, with the link by which they make a passkey. */
   desk_invitation: { invitationId: number }
   shop_new_order: { orderId: number }

@@ -4,7 +4,6 @@ import { findEmailToken } from '../accounts/email-tokens.ts'
 import type { EmailTokenKind } from '../accounts/email-tokens.ts'
 import { findUserByEmail, findUserById } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
-import { findAffiliateById } from '../affiliates/find.ts'
 import type { ShopContext } from '../context.ts'
 import { accountPageUrl } from '../settings/page-url.ts'
 import type { AccountPage } from '../settings/page-url.ts'
@@ -170,34 +169,8 @@ export function dormantEmail(shop: ShopContext, data: MailData['account_dormant'
   }
 }
 
-/**
- * The answer to an affiliate application, with the affiliate's code when it was approved.
- *
- * @throws ObsoleteEmailError when the affiliate does not exist or the account is erased
- */
-export function affiliateDecisionEmail(shop: ShopContext, data: MailData['affiliate_decision']): Email {
-  const affiliate = findAffiliateById(shop.db, data.affiliateId)
-  if (affiliate === undefined) throw new ObsoleteEmailError('the affiliate no longer exists')
-  getRecipient(shop, affiliate.userId)
-  const { t } = wordsOf(shop)
-  const name = setting(shop.db, 'shop.name')
-  if (!data.approved) {
-    return {
-      subject: t('mail.affiliate.rejectedSubject', { shop: name }),
-      opening: [t('mail.affiliate.rejected', { shop: name })],
-      closing: [],
-      links: {}
-    }
-  }
-  return {
-    subject: t('mail.affiliate.approvedSubject', { shop: name }),
-    opening: [t('mail.affiliate.approved', { shop: name }), t('mail.affiliate.code', { code: affiliate.code })],
-    closing: [],
-    links: {}
-  }
-}
-
-function getRecipient(shop: ShopContext, userId: number): UserRow {
+/** @throws ObsoleteEmailError when the account does not exist or is erased */
+export function getRecipient(shop: ShopContext, userId: number): UserRow {
   const user = findUserById(shop.db, userId)
   if (user === undefined || user.status === 'erased') throw new ObsoleteEmailError('the account is erased')
   return user

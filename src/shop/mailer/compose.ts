@@ -1,9 +1,14 @@
 import type { MailData, MailTemplate } from '../mail/queue.ts'
 import { z } from 'zod'
-import { removedFields } from '../mail/queue.ts'
+import { affiliateDecisions, referralDecisions, removedFields } from '../mail/queue.ts'
 import type { ShopContext } from '../context.ts'
 import {
+  affiliateBonusEmail,
   affiliateDecisionEmail,
+  affiliatePayoutEmail,
+  affiliateReferralsEmail
+} from './affiliate-emails.ts'
+import {
   confirmEmailEmail,
   dormantEmail,
   emailChangedEmail,
@@ -88,8 +93,25 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
   subscription_cancelled: composer<'subscription_cancelled'>(byOrder, subscriptionCancelledEmail),
   subscription_ended: composer<'subscription_ended'>(byOrder, subscriptionEndedEmail),
   affiliate_decision: composer<'affiliate_decision'>(
-    z.object({ affiliateId: id, approved: z.boolean() }),
+    z.object({ affiliateId: id, decision: z.enum(affiliateDecisions) }),
     affiliateDecisionEmail
+  ),
+  affiliate_referrals: composer<'affiliate_referrals'>(
+    z.object({
+      affiliateId: id,
+      referralIds: z.array(id),
+      decision: z.enum(referralDecisions),
+      reason: z.string().nullable()
+    }),
+    affiliateReferralsEmail
+  ),
+  affiliate_bonus: composer<'affiliate_bonus'>(
+    z.object({ affiliateId: id, amountMinor: z.int(), currency: z.string(), reason: z.string() }),
+    affiliateBonusEmail
+  ),
+  affiliate_payout: composer<'affiliate_payout'>(
+    z.object({ affiliateId: id, payoutId: id, step: z.enum(['paid', 'failed']) }),
+    affiliatePayoutEmail
   ),
   desk_invitation: composer<'desk_invitation'>(z.object({ invitationId: id }), deskInvitationEmail),
   shop_new_order: composer<'shop_new_order'>(byOrder, newOrderEmail),

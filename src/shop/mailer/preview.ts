@@ -4,6 +4,7 @@ import { shopDay } from '../settings/shop-days.ts'
 import type { MailTemplate } from '../mail/queue.ts'
 import { accountPageUrl, claimUrl, endSubscriptionUrl, orderPageUrl } from '../settings/page-url.ts'
 import { invitationUrl } from '../desk/people.ts'
+import { statementUrls } from '../payouts/statement.ts'
 import { setting } from '../settings/settings.ts'
 import { emailTemplates } from './compose.ts'
 import type { Email } from './email.ts'
@@ -165,6 +166,13 @@ function sampleOf(shop: ShopContext, template: MailTemplate): Sample {
       opening: 'You will not be charged again.'
     },
     affiliate_decision: { subject: `You are now an affiliate of ${name}`, opening: 'Your code is mira.' },
+    affiliate_referrals: { subject: `Your referrals at ${name}`, opening: 'We have accepted these referrals.' },
+    affiliate_bonus: { subject: `A commission from ${name}`, opening: 'We have added an amount.' },
+    affiliate_payout: {
+      subject: `Your payout from ${name}`,
+      opening: 'We have paid your commissions.',
+      action: { label: wordsOf(shop).t('mail.payout.button'), url: statementUrls(shop, { id: 1, createdAt: 0 }).pdfUrl }
+    },
     desk_invitation: {
       subject: `Your access to the desk of ${name}`,
       opening: 'Make a passkey to log in.',

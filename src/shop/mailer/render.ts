@@ -170,6 +170,9 @@ const rules: Readonly<Record<MailTemplate, { order: boolean; link: boolean }>> =
   subscription_cancelled: { order: true, link: false },
   subscription_ended: { order: true, link: false },
   affiliate_decision: { order: false, link: false },
+  affiliate_referrals: { order: false, link: false },
+  affiliate_bonus: { order: false, link: false },
+  affiliate_payout: { order: false, link: false },
   shop_new_order: { order: true, link: false },
   shop_payment_warning: { order: false, link: false }
 }

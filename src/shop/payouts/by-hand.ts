@@ -3,6 +3,7 @@ import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { recordVisit } from '../affiliates/clicks.ts'
 import { getAffiliate } from '../affiliates/find.ts'
+import { mailAffiliate } from '../affiliates/notify.ts'
 import type { AffiliateRow } from '../affiliates/find.ts'
 import { isCreditable } from '../affiliates/credit.ts'
 import { findAttribution, getOrder } from '../orders/find.ts'
@@ -36,7 +37,9 @@ export function giveBonus(
     const affiliate = getAffiliate(tx, ref)
     const currency = setting(tx, 'shop.currency')
     recordBonus(tx, { affiliateId: affiliate.id, currency }, { amountMinor, reason }, now)
-    emit(tx, 'affiliate.bonus', { affiliateId: affiliate.id, amountMinor, currency, reason }, now)
+    const bonus = { affiliateId: affiliate.id, amountMinor, currency, reason }
+    const eventId = emit(tx, 'affiliate.bonus', bonus, now)
+    mailAffiliate(tx, { template: 'affiliate_bonus', data: bonus, eventId }, now)
     return affiliate
   })
 }
@@ -75,7 +78,10 @@ export function creditMissedOrder(
     if (referral === undefined) throw refuse('has goods that cost nothing')
     if (order.refundedMinor > 0) reduceCommission(tx, orderId, commissionBaseOf(tx, order), now)
     checkReferral(tx, order, now)
-    emit(tx, 'referral.credited', { referralId: referral.id, affiliateId: affiliate.id, orderId, reason }, now)
+    const [referralId, affiliateId] = [referral.id, affiliate.id]
+    const eventId = emit(tx, 'referral.credited', { referralId, affiliateId, orderId, reason }, now)
+    const told = { affiliateId, referralIds: [referralId], decision: 'credited', reason } as const
+    mailAffiliate(tx, { template: 'affiliate_referrals', data: told, eventId }, now)
     return hasMoneyOf(tx, orderId) ? acceptAsOperator(tx, referral.id, now) : referral
   })
 }

@@ -3,6 +3,7 @@ import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { isCreditable } from '../affiliates/credit.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
+import { mailAffiliate } from '../affiliates/notify.ts'
 import { getOrder } from '../orders/find.ts'
 import { isBuyerTheAffiliate } from '../orders/review.ts'
 import { getReferral } from '../referrals/store.ts'
@@ -55,7 +56,7 @@ function mayBeAccepted(tx: Tx, { rejectedFor, orderId }: ReferralRow): boolean {
 }
 
 /**
- * Accepts or rejects several referrals for an operator, all or none.
+ * Accepts or rejects several referrals for an operator, all or none. Each affiliate gets one email about those that changed.
  *
  * @throws AppError as `acceptAsOperator` and `rejectAsOperator`
  */
@@ -65,9 +66,21 @@ export function decideReferrals(
   decision: { accept: true } | { accept: false; reason: string },
   now: number
 ): ReferralRow[] {
-  return write(db, (tx) =>
-    ids.map((id) => (decision.accept ? acceptAsOperator(tx, id, now) : rejectAsOperator(tx, id, decision.reason, now)))
-  )
+  return write(db, (tx) => {
+    const before = ids.map((id) => getReferral(tx, id))
+    const decided = ids.map((id) =>
+      decision.accept ? acceptAsOperator(tx, id, now) : rejectAsOperator(tx, id, decision.reason, now)
+    )
+    const changed = decided.filter(({ status }, index) => status !== before[index]?.status)
+    for (const [affiliateId, rows] of Map.groupBy(changed, (row) => row.affiliateId)) {
+      const told = decision.accept
+        ? ({ decision: 'accepted', reason: null } as const)
+        : ({ decision: 'rejected', reason: decision.reason.trim() || null } as const)
+      const data = { affiliateId, referralIds: rows.map(({ id }) => id), ...told }
+      mailAffiliate(tx, { template: 'affiliate_referrals', data }, now)
+    }
+    return decided
+  })
 }
 
 function refused({ id, status }: ReferralRow, why: string): AppError {

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { mailAffiliate } from '../affiliates/notify.ts'
 import { recordReturned } from '../referrals/ledger.ts'
 import { payoutFailures } from '../referrals/schema.ts'
 import { getReferral, storeReferral } from '../referrals/store.ts'
@@ -21,7 +22,9 @@ export function failPayout(db: Db, id: number, { reason, by }: { reason: string;
     const failure = findFailure(tx, id)
     if (failure !== undefined) throw new AppError('CONFLICT', `Payout ${id} failed already: ${failure.reason}`)
     recordFailure(tx, payout, { reason, recordedBy: by, createdAt: now }, now)
-    emit(tx, 'payout.failed', { ...toPayoutEvent(payout), reason }, now)
+    const eventId = emit(tx, 'payout.failed', { ...toPayoutEvent(payout), reason }, now)
+    const data = { affiliateId: payout.affiliateId, payoutId: id, step: 'failed' } as const
+    mailAffiliate(tx, { template: 'affiliate_payout', data, eventId }, now)
     return payout
   })
 }

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { mailAffiliate } from '../affiliates/notify.ts'
 import { recordPaidOut } from '../referrals/ledger.ts'
 import { payouts } from '../referrals/schema.ts'
 import { getReferral, storeReferral, toEventData } from '../referrals/store.ts'
@@ -69,7 +70,9 @@ function pay(tx: Tx, plan: PayoutPlan, { reference, by: paidBy }: Signature, now
     .returning()
     .get()
   for (const line of plan.lines) markPaid(tx, line, payout.id, now)
-  emit(tx, 'payout.paid', toPayoutEvent(payout), now)
+  const eventId = emit(tx, 'payout.paid', toPayoutEvent(payout), now)
+  const data = { affiliateId, payoutId: payout.id, step: 'paid' } as const
+  mailAffiliate(tx, { template: 'affiliate_payout', data, eventId }, now)
   return payout
 }
 

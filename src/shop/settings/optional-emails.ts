@@ -14,5 +14,8 @@ export const optionalEmails = [
   'renewal_failed',
   'subscription_cancelled',
   'subscription_ended',
-  'affiliate_decision'
+  'affiliate_decision',
+  'affiliate_referrals',
+  'affiliate_bonus',
+  'affiliate_payout'
 ] as const

@@ -8,7 +8,7 @@ import { toAdminAffiliate } from '../../../src/shop/referrals/admin.ts'
 import { anonymiseAffiliateOf, decideAffiliate } from '../../../src/shop/affiliates/decide.ts'
 import { applyAffiliates, applyAsAffiliate, createAffiliate } from '../../../src/shop/affiliates/create.ts'
 import { getOwnAffiliate } from '../../../src/shop/referrals/ledger.ts'
-import type { Decision } from '../../../src/shop/affiliates/decide.ts'
+import type { AffiliateDecision } from '../../../src/shop/mail/queue.ts'
 import { findAffiliateOfUser, getAffiliate } from '../../../src/shop/affiliates/find.ts'
 import { applyBody, parseRate, termsBody } from '../../../src/shop/affiliates/input.ts'
 import type { ApplyInput } from '../../../src/shop/affiliates/input.ts'
@@ -29,11 +29,11 @@ function apply(shop: TestShop, user: UserRow, input: ApplyInput = {}): Promise<A
   return applyAsAffiliate(shop, user, input, shop.clock.now())
 }
 
-function decide(shop: TestShop, ref: string, decision: Decision): AffiliateRow {
+function decide(shop: TestShop, ref: string, decision: AffiliateDecision): AffiliateRow {
   return decideAffiliate(shop.db, ref, decision, shop.clock.now())
 }
 
-function outcomeOf(shop: TestShop, decision: Decision): string {
+function outcomeOf(shop: TestShop, decision: AffiliateDecision): string {
   try {
     return decide(shop, 'mira', decision).status
   } catch (error) {
@@ -160,7 +160,7 @@ describe('the acceptance of the terms', () => {
 })
 
 describe('a decision about an affiliate', () => {
-  const table: [AffiliateRow['status'], Decision, AffiliateRow['status'] | 'refused'][] = [
+  const table: [AffiliateRow['status'], AffiliateDecision, AffiliateRow['status'] | 'refused'][] = [
     ['pending', 'approve', 'active'],
     ['pending', 'reject', 'rejected'],
     ['pending', 'deactivate', 'refused'],
@@ -196,8 +196,17 @@ describe('a decision about an affiliate', () => {
     ])
     const mails = shop.db.sqlite.prepare('SELECT template, recipient, data FROM mails ORDER BY id').all()
     expect(mails).toEqual([
-      { template: 'affiliate_decision', recipient: 'mira@shop.example', data: '{"affiliateId":1,"approved":false}' },
-      { template: 'affiliate_decision', recipient: 'mira@shop.example', data: '{"affiliateId":1,"approved":true}' }
+      { template: 'affiliate_decision', recipient: 'mira@shop.example', data: '{"affiliateId":1,"decision":"reject"}' },
+      {
+        template: 'affiliate_decision',
+        recipient: 'mira@shop.example',
+        data: '{"affiliateId":1,"decision":"approve"}'
+      },
+      {
+        template: 'affiliate_decision',
+        recipient: 'mira@shop.example',
+        data: '{"affiliateId":1,"decision":"deactivate"}'
+      }
     ])
   })
 })

@@ -12,6 +12,9 @@ import type { OrderRow } from '../../../src/shop/orders/find.ts'
 import { orderChanges, orderItems, orders } from '../../../src/shop/orders/schema.ts'
 import type { OrderStatus } from '../../../src/shop/orders/states.ts'
 import { paymentWarnings } from '../../../src/shop/payments/schema.ts'
+import { creditMissedOrder, giveBonus } from '../../../src/shop/payouts/by-hand.ts'
+import { failPayout } from '../../../src/shop/payouts/fail.ts'
+import { payPayouts } from '../../../src/shop/payouts/pay.ts'
 import { shipmentsOf } from '../../../src/shop/shipments/find.ts'
 import { shipOrder } from '../../../src/shop/shipments/ship-order.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
@@ -82,6 +85,10 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
     .where(eq(orderItems.orderId, claimed.id))
     .run()
   move(db, claimed.id, 'completed', {}, now)
+  const referralIds = [creditMissedOrder(db, paid.id, { ref: 'mira', reason: 'The link was lost' }, now).id]
+  giveBonus(db, 'mira', { amountMinor: 2500, reason: 'Thank you for the film' }, now)
+  const payoutId = payPayouts(db, { by: 'lena', reference: 'SEPA 7' }, now)[0]?.payout.id ?? 0
+  failPayout(db, payoutId, { reason: 'The account is closed', by: 'lena' }, now)
   const refund = { orderId: paid.id, amountMinor: 1250 }
   const failure = {
     orderId: paid.id,
@@ -126,8 +133,27 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
     subscription_cancelled: { 'subscription-cancelled': { orderId: paid.id } },
     subscription_ended: { 'subscription-ended': { orderId: paid.id } },
     affiliate_decision: {
-      'affiliate-approved': { affiliateId, approved: true },
-      'affiliate-rejected': { affiliateId, approved: false }
+      'affiliate-approved': { affiliateId, decision: 'approve' },
+      'affiliate-rejected': { affiliateId, decision: 'reject' },
+      'affiliate-deactivated': { affiliateId, decision: 'deactivate' }
+    },
+    affiliate_referrals: {
+      'affiliate-referrals-accepted': { affiliateId, referralIds, decision: 'accepted', reason: null },
+      'affiliate-referrals-rejected': {
+        affiliateId,
+        referralIds,
+        decision: 'rejected',
+        reason: 'A colleague of yours'
+      },
+      'affiliate-referrals-credited': { affiliateId, referralIds, decision: 'credited', reason: 'The link was lost' }
+    },
+    affiliate_bonus: {
+      'affiliate-bonus': { affiliateId, amountMinor: 2500, currency: 'EUR', reason: 'Thank you for the film' },
+      'affiliate-bonus-taken': { affiliateId, amountMinor: -500, currency: 'EUR', reason: 'It was added twice' }
+    },
+    affiliate_payout: {
+      'affiliate-payout': { affiliateId, payoutId, step: 'paid' },
+      'affiliate-payout-failed': { affiliateId, payoutId, step: 'failed' }
     },
     shop_new_order: {
       'shop-new-order': { orderId: paid.id },

@@ -236,6 +236,8 @@ export const account = {
     'Eine Bestellung zählt am Tag, an dem sie aufgegeben wurde, sobald sie bezahlt und angenommen ist. Die Kaufrate sind Bestellungen je hundert Klicks.',
   'affiliate.byDay': 'Zahlen nach Tagen',
   'affiliate.quiet': 'Es gab keine Klicks und keine Bestellungen.',
+  'affiliate.statementPdf': 'Abrechnung (PDF)',
+  'affiliate.statementCsv': 'Abrechnung (CSV)',
   'affiliate.link': 'Ihr Link',
   'affiliate.copy': 'Link kopieren',
   'affiliate.copied': 'Kopiert.',

@@ -18,7 +18,8 @@ export const deskPages = {
   'desk.approveAffiliate': 'Neue Bestellungen über ihre Links zählen ab jetzt. Sie bekommen eine E-Mail.',
   'desk.bonus': 'Betrag gutschreiben',
   'desk.bonusHint': 'Zum Beispiel 25.00, oder -5.00 als Korrektur.',
-  'desk.bonusText': 'Der Betrag kommt zu dem, was der Shop dem Partner schuldet.',
+  'desk.bonusText':
+    'Der Betrag kommt zu dem, was der Shop dem Partner schuldet. Der Partner erhält eine E-Mail mit dem Grund.',
   'desk.categoriesHint': 'Mit Kommas getrennt. Ein Pfad wie Licht > Lampen nennt eine in einer anderen.',
   'desk.choosePicture': 'Wählen Sie ein Bild.',
   'desk.city': 'Ort',
@@ -39,7 +40,8 @@ export const deskPages = {
   'desk.csv': 'Als CSV herunterladen',
   'desk.customers': 'Kunden',
   'desk.deactivate': 'Sperren',
-  'desk.deactivateAffiliate': 'Neue Bestellungen zählen nicht mehr. Was verdient ist, bleibt.',
+  'desk.deactivateAffiliate':
+    'Neue Bestellungen zählen nicht mehr. Was verdient ist, bleibt. Der Partner erhält eine E-Mail.',
   'desk.deactivateText': 'Die Person wird abgemeldet und kann sich nicht anmelden. Bestellungen bleiben.',
   'desk.description': 'Beschreibung',
   'desk.digital': 'Digital: nichts wird verschickt',
@@ -72,7 +74,8 @@ export const deskPages = {
   'desk.export': 'Daten exportieren',
   'desk.exportText': 'Eine Datei mit allem, was der Shop über die Person speichert, wie es das Gesetz vorsieht.',
   'desk.failPayout': 'Das Geld kam zurück',
-  'desk.failPayoutText': 'Die Provisionen dieser Auszahlung sind wieder fällig.',
+  'desk.failPayoutText':
+    'Die Provisionen dieser Auszahlung sind wieder fällig. Der Partner erhält eine E-Mail mit dem Grund.',
   'desk.freeFrom': 'Ab {amount} kostenlos',
   'desk.freeFromField': 'Kostenlos ab',
   'desk.group.affiliates': 'Partner',

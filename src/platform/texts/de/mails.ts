@@ -77,6 +77,36 @@ export const mails = {
   'mail.affiliate.approved': 'Willkommen! Ihre Bewerbung als Partner von {shop} wurde angenommen.',
   'mail.affiliate.code':
     'Ihr Code ist {code}. Hängen Sie ?ref={code} an einen beliebigen Link zum Shop an. Für Bestellungen über diesen Link erhalten Sie eine Provision.',
+  'mail.affiliate.deactivatedSubject': 'Ihr Partnerkonto bei {shop}',
+  'mail.affiliate.deactivated':
+    'Wir haben Ihr Partnerkonto bei {shop} deaktiviert. Neue Bestellungen bringen keine Provision.',
+  'mail.affiliate.keeps': 'Was Sie verdient haben, behalten Sie.',
+  'mail.affiliate.reason': 'Grund: {reason}',
+  'mail.referrals.subject': 'Ihre Empfehlungen bei {shop}',
+  'mail.referrals.accepted': {
+    one: 'Wir haben eine Ihrer Empfehlungen geprüft und angenommen.',
+    other: 'Wir haben {count} Ihrer Empfehlungen geprüft und angenommen.'
+  },
+  'mail.referrals.rejected': {
+    one: 'Wir haben eine Ihrer Empfehlungen abgelehnt. Sie bringt keine Provision.',
+    other: 'Wir haben {count} Ihrer Empfehlungen abgelehnt. Sie bringen keine Provision.'
+  },
+  'mail.referrals.credited': {
+    one: 'Wir haben Ihnen eine Bestellung gutgeschrieben, die Ihr Link oder Gutschein nicht erfasst hatte.',
+    other: 'Wir haben Ihnen {count} Bestellungen gutgeschrieben, die Ihr Link oder Gutschein nicht erfasst hatte.'
+  },
+  'mail.referrals.line': 'Empfehlung {referral}, Bestellung {order}',
+  'mail.referrals.more': { one: 'Und eine weitere.', other: 'Und {count} weitere.' },
+  'mail.bonus.subject': 'Ihr Guthaben bei {shop}',
+  'mail.bonus.added': 'Wir haben Ihrem Guthaben {amount} hinzugefügt.',
+  'mail.bonus.taken': 'Wir haben {amount} von Ihrem Guthaben abgezogen.',
+  'mail.payout.subject': '{shop} hat Ihnen {amount} ausgezahlt',
+  'mail.payout.text': 'Wir haben Ihnen {amount} ausgezahlt. Die Abrechnung nennt jede Bestellung.',
+  'mail.payout.failedSubject': 'Eine Zahlung von {amount} von {shop} kam zurück',
+  'mail.payout.failed': 'Wir haben Ihnen {amount} ausgezahlt, und das Geld kam zu uns zurück.',
+  'mail.payout.again': 'Der Betrag ist wieder fällig. Bitte teilen Sie uns mit, wie wir Sie bezahlen können.',
+  'mail.payout.button': 'Abrechnung öffnen',
+  'mail.payout.csv': 'Dasselbe als CSV-Datei',
 
   'mail.receipt.subject': 'Ihre Bestellung {order} bei {shop}',
   'mail.receipt.renewalSubject': 'Ihr Abonnement bei {shop} wurde verlängert: Bestellung {order}',

@@ -226,6 +226,8 @@ export const account = {
     'An order counts on the day it was placed, when it is paid and accepted. Conversion is orders for each hundred clicks.',
   'affiliate.byDay': 'Numbers by day',
   'affiliate.quiet': 'There were no clicks and no orders.',
+  'affiliate.statementPdf': 'Statement (PDF)',
+  'affiliate.statementCsv': 'Statement (CSV)',
   'affiliate.link': 'Your link',
   'affiliate.copy': 'Copy the link',
   'affiliate.copied': 'Copied.',

@@ -72,6 +72,35 @@ export const mails = {
   'mail.affiliate.approved': 'Welcome! Your application to become an affiliate of {shop} was approved.',
   'mail.affiliate.code':
     'Your code is {code}. Add ?ref={code} to any link to the shop. You earn a commission on orders placed through that link.',
+  'mail.affiliate.deactivatedSubject': 'Your affiliate account at {shop}',
+  'mail.affiliate.deactivated': 'We have deactivated your affiliate account at {shop}. New orders earn no commission.',
+  'mail.affiliate.keeps': 'You keep what you have earned.',
+  'mail.affiliate.reason': 'Reason: {reason}',
+  'mail.referrals.subject': 'Your referrals at {shop}',
+  'mail.referrals.accepted': {
+    one: 'We have checked and accepted one referral of yours.',
+    other: 'We have checked and accepted {count} referrals of yours.'
+  },
+  'mail.referrals.rejected': {
+    one: 'We have rejected one referral of yours. It earns no commission.',
+    other: 'We have rejected {count} referrals of yours. They earn no commission.'
+  },
+  'mail.referrals.credited': {
+    one: 'We have credited you with an order that your link or coupon had missed.',
+    other: 'We have credited you with {count} orders that your link or coupon had missed.'
+  },
+  'mail.referrals.line': 'Referral {referral}, order {order}',
+  'mail.referrals.more': { one: 'And one more.', other: 'And {count} more.' },
+  'mail.bonus.subject': 'Your balance at {shop}',
+  'mail.bonus.added': 'We have added {amount} to what we owe you.',
+  'mail.bonus.taken': 'We have taken {amount} from what we owe you.',
+  'mail.payout.subject': '{shop} has paid you {amount}',
+  'mail.payout.text': 'We have paid you {amount}. The statement lists each order.',
+  'mail.payout.failedSubject': 'A payment of {amount} from {shop} came back',
+  'mail.payout.failed': 'We have paid you {amount}, and the money came back to us.',
+  'mail.payout.again': 'The amount is due again. Please tell us how to pay you.',
+  'mail.payout.button': 'Open the statement',
+  'mail.payout.csv': 'The same as a CSV file',
 
   'mail.receipt.subject': 'Your order {order} at {shop}',
   'mail.receipt.renewalSubject': 'Your subscription at {shop} is renewed: order {order}',

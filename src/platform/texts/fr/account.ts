@@ -234,6 +234,8 @@ export const account = {
     'Une commande compte le jour où elle a été passée, une fois payée et acceptée. La conversion est le nombre de commandes pour cent clics.',
   'affiliate.byDay': 'Chiffres par jour',
   'affiliate.quiet': 'Il n’y a eu ni clics ni commandes.',
+  'affiliate.statementPdf': 'Relevé (PDF)',
+  'affiliate.statementCsv': 'Relevé (CSV)',
   'affiliate.link': 'Votre lien',
   'affiliate.copy': 'Copier le lien',
   'affiliate.copied': 'Copié.',

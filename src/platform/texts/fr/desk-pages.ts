@@ -18,7 +18,7 @@ export const deskPages = {
   'desk.approveAffiliate': 'Les nouvelles commandes de leurs liens comptent. Un e-mail leur est envoyé.',
   'desk.bonus': 'Ajouter un montant',
   'desk.bonusHint': 'Par exemple 25.00, ou -5.00 pour corriger.',
-  'desk.bonusText': 'Le montant s’ajoute à ce que la boutique doit à l’affilié.',
+  'desk.bonusText': 'Le montant s’ajoute à ce que la boutique doit à l’affilié, qui reçoit un e-mail avec la raison.',
   'desk.categoriesHint': 'Séparées par des virgules. Un chemin comme Lumière > Lampes en place une dans une autre.',
   'desk.choosePicture': 'Choisissez une image.',
   'desk.city': 'Ville',
@@ -39,7 +39,8 @@ export const deskPages = {
   'desk.csv': 'Télécharger en CSV',
   'desk.customers': 'Clients',
   'desk.deactivate': 'Désactiver',
-  'desk.deactivateAffiliate': 'Les nouvelles commandes ne comptent plus. Les gains restent.',
+  'desk.deactivateAffiliate':
+    'Les nouvelles commandes ne comptent plus. Les gains restent. L’affilié reçoit un e-mail.',
   'desk.deactivateText': 'La personne est déconnectée et ne peut plus se connecter. Les commandes restent.',
   'desk.description': 'Description',
   'desk.digital': 'Numérique : rien n’est expédié',
@@ -72,7 +73,8 @@ export const deskPages = {
   'desk.export': 'Exporter les données',
   'desk.exportText': 'Un fichier avec tout ce que la boutique conserve sur la personne, comme la loi le prévoit.',
   'desk.failPayout': 'L’argent est revenu',
-  'desk.failPayoutText': 'Les commissions de ce versement sont de nouveau dues.',
+  'desk.failPayoutText':
+    'Les commissions de ce versement sont de nouveau dues. L’affilié reçoit un e-mail avec la raison.',
   'desk.freeFrom': 'Gratuit dès {amount}',
   'desk.freeFromField': 'Gratuit dès',
   'desk.group.affiliates': 'Affiliés',

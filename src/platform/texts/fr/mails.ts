@@ -76,6 +76,36 @@ export const mails = {
   'mail.affiliate.approved': 'Bienvenue ! Votre candidature comme partenaire de {shop} a été acceptée.',
   'mail.affiliate.code':
     'Votre code est {code}. Ajoutez ?ref={code} à n’importe quel lien vers la boutique. Vous gagnez une commission sur les commandes passées par ce lien.',
+  'mail.affiliate.deactivatedSubject': 'Votre compte partenaire chez {shop}',
+  'mail.affiliate.deactivated':
+    'Nous avons désactivé votre compte partenaire chez {shop}. Les nouvelles commandes ne rapportent plus de commission.',
+  'mail.affiliate.keeps': 'Vous gardez ce que vous avez gagné.',
+  'mail.affiliate.reason': 'Raison : {reason}',
+  'mail.referrals.subject': 'Vos recommandations chez {shop}',
+  'mail.referrals.accepted': {
+    one: 'Nous avons vérifié et accepté une de vos recommandations.',
+    other: 'Nous avons vérifié et accepté {count} de vos recommandations.'
+  },
+  'mail.referrals.rejected': {
+    one: 'Nous avons refusé une de vos recommandations. Elle ne rapporte pas de commission.',
+    other: 'Nous avons refusé {count} de vos recommandations. Elles ne rapportent pas de commission.'
+  },
+  'mail.referrals.credited': {
+    one: 'Nous vous avons attribué une commande que votre lien ou votre code promo n’avait pas enregistrée.',
+    other: 'Nous vous avons attribué {count} commandes que votre lien ou votre code promo n’avait pas enregistrées.'
+  },
+  'mail.referrals.line': 'Recommandation {referral}, commande {order}',
+  'mail.referrals.more': { one: 'Et une autre.', other: 'Et {count} autres.' },
+  'mail.bonus.subject': 'Votre solde chez {shop}',
+  'mail.bonus.added': 'Nous avons ajouté {amount} à ce que nous vous devons.',
+  'mail.bonus.taken': 'Nous avons retiré {amount} de ce que nous vous devons.',
+  'mail.payout.subject': '{shop} vous a versé {amount}',
+  'mail.payout.text': 'Nous vous avons versé {amount}. Le relevé indique chaque commande.',
+  'mail.payout.failedSubject': 'Un versement de {amount} de {shop} est revenu',
+  'mail.payout.failed': 'Nous vous avons versé {amount}, et l’argent nous est revenu.',
+  'mail.payout.again': 'Le montant est de nouveau dû. Dites-nous comment vous payer.',
+  'mail.payout.button': 'Ouvrir le relevé',
+  'mail.payout.csv': 'Le même en fichier CSV',
 
   'mail.receipt.subject': 'Votre commande {order} chez {shop}',
   'mail.receipt.renewalSubject': 'Votre abonnement chez {shop} est renouvelé : commande {order}',
