@@ -23,7 +23,7 @@ import { addInterval } from '../shop/benefits/period.ts'
 import { recurringOfOrder } from '../shop/orders/renewal-order.ts'
 import { getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
-import { summaryRows } from '../shop/orders/totals.ts'
+import { lineAmountMinor, summaryRows } from '../shop/orders/totals.ts'
 import { findSubscriptionOrder } from '../shop/orders/order-links.ts'
 import { documentUrl, getOrderView, maskedEmail } from '../shop/orders/view.ts'
 import { siteUrl } from '../shop/payments/gateway-page.ts'
@@ -226,10 +226,10 @@ export function summaryOf(app: App, order: OrderRow, site: Site, taxes?: readonl
     : [{ label: t('sum.refunded'), amount: amountOf(-refundedMinor), isTotal: false }]
   return {
     caption: t('order.of', { id, day: dayText(toIso(createdAt), site) }),
-    lines: itemsOf(app.db, id).map(({ name, quantity, unitPriceMinor }) => ({
-      name,
-      quantity,
-      amount: amountOf(unitPriceMinor * quantity)
+    lines: itemsOf(app.db, id).map((item) => ({
+      name: item.name,
+      quantity: item.quantity,
+      amount: amountOf(lineAmountMinor(item))
     })),
     sums: [...parts, ...(refundedMinor > 0 ? refunded : [])],
     renewal: renewalText(app, order, site)

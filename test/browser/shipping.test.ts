@@ -38,7 +38,7 @@ test('a business enters its VAT id in the cart, and sees the price without tax b
   await page.getByText('Enter a VAT id with its country code').waitFor()
   await vatId.fill('ATU12345675')
   await vatId.blur()
-  await expect.poll(() => taxes.allTextContents()).toEqual(['Reverse charge'])
+  await expect.poll(() => taxes.allTextContents()).toEqual(['Intra-Community supply'])
   expect(await vatId.getAttribute('aria-invalid')).toBeNull()
   await look(page, 'cart-vat-id')
   const total = await page.locator('[data-sum=total]').textContent()

@@ -219,6 +219,7 @@ test('the report of the tax sums the invoices of some days, and writes them as C
         region: '',
         name: '',
         ratePercent: 0,
+        category: 'none',
         reverseCharge: false,
         currency: 'EUR',
         net: 37.5,

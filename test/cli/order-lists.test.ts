@@ -73,15 +73,17 @@ describe('shopstead orders export', () => {
     })
   })
 
-  it('says for each order whether the buyer owes the tax', async () => {
+  it('says of each line why it is taxed as it is', async () => {
     using shop = openTestShop()
     const { id } = place(shop.db, draft([line(makeProduct(shop.db))]))
     place(shop.db, draft([line(makeProduct(shop.db, { slug: 'lamp' }))]))
-    shop.db.sqlite.prepare('UPDATE orders SET reverse_charge = 1 WHERE id = ?').run(id)
+    const values = '(order_id, category, name, country, region, rate_millionths, base_minor, amount_minor)'
+    shop.db.sqlite.prepare(`INSERT INTO order_taxes ${values} VALUES (?, 'supply', '', 'FR', '', 0, 1250, 0)`).run(id)
+    shop.db.sqlite.prepare('UPDATE order_items SET tax_row = 0 WHERE order_id = ?').run(id)
     const rows = rowsOf((await shopstead(shop.dataDir, ['orders', 'export'])).stdout)
-    expect(rows.map(({ order, reverse_charge }) => [order, reverse_charge])).toEqual([
-      [String(id), 'yes'],
-      [String(id + 1), 'no']
+    expect(rows.map(({ order, tax_category }) => [order, tax_category])).toEqual([
+      [String(id), 'supply'],
+      [String(id + 1), 'none']
     ])
   })
 

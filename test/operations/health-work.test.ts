@@ -4,6 +4,8 @@ import { backUp } from '../../src/operations/backup/backups.ts'
 import { write } from '../../src/platform/db/database.ts'
 import { queueMail } from '../../src/shop/mail/queue.ts'
 import { emit } from '../../src/shop/webhooks/emit.ts'
+import { keysOf } from '../../src/platform/typed.ts'
+import type { SettingKey } from '../../src/shop/settings/definitions.ts'
 import { setSetting, switchModule } from '../../src/shop/settings/settings.ts'
 import { addEndpoint } from '../../src/shop/webhooks/endpoints.ts'
 import { draft, line, makeProduct, move, place } from '../shop/orders/support.ts'
@@ -60,15 +62,24 @@ describe('a check of the background work fails', () => {
     expect(await checkOf('backups', spoilt, production)).toMatchObject({ status: 'failed' })
   })
 
-  it('when invoices are issued without an address of the seller', async () => {
-    const paid = (legal: string) =>
+  it('when invoices would not name the seller as the law requires, before the first sale in production', async () => {
+    const withSeller = (legal: Partial<Record<SettingKey, string>>, sells = true) =>
       quietShop(({ db }) => {
-        setSetting(db, 'shop.legal', legal, 0)
-        move(db, place(db, draft([line(makeProduct(db))])).id, 'processing')
+        for (const key of keysOf(legal)) setSetting(db, key, legal[key] ?? '', 0)
+        if (sells) move(db, place(db, draft([line(makeProduct(db))])).id, 'processing')
       })
-    expect(await checkOf('invoices', await quietShop())).toMatchObject({ status: 'ok' })
-    expect(await checkOf('invoices', await paid(''))).toMatchObject({ status: 'warning' })
-    expect(await checkOf('invoices', await paid('Tin Lantern Ltd'))).toMatchObject({ status: 'ok' })
+    const address = { 'shop.legal.street': 'Quay 7', 'shop.legal.postcode': '20457', 'shop.legal.city': 'Hamburg' }
+    const whole = { ...address, 'shop.country': 'DE', 'shop.legal.taxNumber': '12/345' }
+    expect(await checkOf('invoices', await withSeller({}, false))).toMatchObject({ status: 'ok' })
+    expect(await checkOf('invoices', await withSeller({}, false), production)).toMatchObject({ status: 'warning' })
+    expect(await checkOf('invoices', await withSeller({}))).toMatchObject({ status: 'warning' })
+    expect(await checkOf('invoices', await withSeller({ ...address, 'shop.country': 'DE' }))).toMatchObject({
+      message: 'Invoices do not name the seller as the law requires: shop.legal.taxNumber is not set.'
+    })
+    expect(await checkOf('invoices', await withSeller(whole))).toMatchObject({ status: 'ok' })
+    expect(await checkOf('invoices', await withSeller({ 'shop.legal': 'Tin Lantern Ltd' }))).toMatchObject({
+      status: 'ok'
+    })
   })
 
   it('when the commerce module is off', async () => {

@@ -35,9 +35,9 @@ it('a business gives its VAT id, sees the price without tax, and orders at that 
   expect(order()).toMatchObject({ status: 'pending', vatId: null })
   // Enter in the field orders; the new total is shown first.
   const page = await send({ vatId: 'fr 40303265045', total: '2499' })
-  expect(page).toContain('Reverse charge')
+  expect(page).toContain('Intra-Community supply')
   expect(page).toContain('€20.83')
-  expect(order()).toMatchObject({ status: 'pending', vatId: 'FR40303265045', reverseCharge: true, totalMinor: 2083 })
+  expect(order()).toMatchObject({ status: 'pending', vatId: 'FR40303265045', taxMinor: 0, totalMinor: 2083 })
   await send({ action: 'vatId', vatId: '' })
   expect(order()).toMatchObject({ vatId: null, taxMinor: 417, totalMinor: 2499 })
   expect(await send({ action: 'vatId', vatId: 'FR40303265045' })).toContain('name="vatIdShown"')

@@ -2,9 +2,10 @@ import type { App } from '../../app.ts'
 import { euVatRates, isInEu } from '../../platform/vat.ts'
 import { shipToCountries } from '../../shop/checkout/shipping.ts'
 import { countDormant } from '../../shop/customers/retention.ts'
-import { hasInvoices } from '../../shop/invoices/find.ts'
 import { readOwnTexts, textFolder } from '../../shop/settings/own-texts.ts'
 import { listOverrides, overrideFolder } from '../../shop/mailer/render.ts'
+import { hasInvoices } from '../../shop/invoices/find.ts'
+import { missingOfSeller } from '../../shop/settings/seller.ts'
 import { currentHoliday } from '../../shop/settings/holiday.ts'
 import { followsEuLaw } from '../../shop/settings/law.ts'
 import { lawFolder, lawLinks, lawPages, listLawFiles } from '../../shop/settings/law-pages.ts'
@@ -44,11 +45,14 @@ export const settingChecks: readonly Check[] = [
   { name: 'law texts', run: checkLawTexts },
   {
     name: 'invoices',
-    run({ db }) {
-      if (setting(db, 'shop.legal') !== '' || !hasInvoices(db)) return ok('Invoices name the seller.')
+    run({ db, config }) {
+      const missing = missingOfSeller(db)
+      if (missing.length === 0 || (config.env !== 'production' && !hasInvoices(db)))
+        return ok('Invoices name the seller.')
       return warning(
-        'Invoices have no address of the seller, because shop.legal is empty. The law requires one.',
-        'Set it: "shopstead settings set shop.legal TEXT". Invoices that are issued stay as they are.'
+        `Invoices do not name the seller as the law requires: ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not set.`,
+        `Run ${missing.map((key) => `"shopstead settings set ${key} ${key === 'shop.country' ? 'XX' : 'TEXT'}"`).join(', ')} ` +
+          '(or shop.legal.vatId instead of the tax number). Invoices that are issued stay as they are.'
       )
     }
   },

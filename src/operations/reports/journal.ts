@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { journalOf } from '../../shop/invoices/journal.ts'
 import type { JournalRow } from '../../shop/invoices/journal.ts'
+import { isOwedByBuyer } from '../../shop/tax/categories.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { shopDays } from './days.ts'
 import { amount, chartsByCurrency, defineReport } from './report.ts'
@@ -21,7 +22,8 @@ const columns: readonly Column<JournalRow>[] = [
   { key: 'region', kind: 'text', value: ({ region }) => region },
   { key: 'name', csv: 'tax', kind: 'text', value: ({ name }) => name },
   { key: 'ratePercent', kind: 'percent', title: 'Rate', value: ({ rateMillionths }) => rateMillionths / 10_000 },
-  { key: 'reverseCharge', kind: 'yesNo', value: ({ reverseCharge }) => reverseCharge },
+  { key: 'category', kind: 'text', value: ({ category }) => category },
+  { key: 'reverseCharge', kind: 'yesNo', value: isOwedByBuyer },
   { key: 'currency', kind: 'text', value: ({ currency }) => currency },
   { key: 'net', ...money, title: 'Net', isFigure: true, value: amount(({ netMinor }) => netMinor) },
   { key: 'tax', csv: 'tax_amount', ...money, title: 'Tax', isFigure: true, value: amount((row) => row.taxMinor) },

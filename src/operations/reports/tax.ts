@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { countryName } from '../../platform/postal/countries.ts'
 import { taxSums } from '../../shop/invoices/tax-sums.ts'
 import type { TaxSum } from '../../shop/invoices/tax-sums.ts'
+import { isOwedByBuyer } from '../../shop/tax/categories.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { rateLabel } from '../../shop/tax/terms.ts'
 import { shopDays } from './days.ts'
@@ -13,9 +14,10 @@ const money = { kind: 'money', total: 'sum' } as const
 const columns: readonly Column<TaxSum>[] = [
   { key: 'country', kind: 'text', title: 'Country', value: ({ country }) => country, text: placeOf },
   { key: 'region', kind: 'text', value: ({ region }) => region },
-  { key: 'name', csv: 'tax', kind: 'text', title: 'Tax', value: ({ name }) => name, text: taxOf },
+  { key: 'name', csv: 'tax', kind: 'text', title: 'Tax', value: ({ name }) => name, text: (sum) => rateLabel(sum) },
   { key: 'ratePercent', kind: 'percent', value: ({ rateMillionths }) => rateMillionths / 10_000 },
-  { key: 'reverseCharge', kind: 'yesNo', value: ({ reverseCharge }) => reverseCharge },
+  { key: 'category', kind: 'text', value: ({ category }) => category },
+  { key: 'reverseCharge', kind: 'yesNo', value: isOwedByBuyer },
   { key: 'currency', kind: 'text', value: ({ currency }) => currency },
   { key: 'net', ...money, title: 'Net', isFigure: true, value: amount(({ netMinor }) => netMinor) },
   {
@@ -50,7 +52,7 @@ export const taxReport = defineReport({
       head: { ...days, timeZone },
       rows,
       charts: chartsByCurrency({ title: 'Tax by country', kind: 'bars' }, taxed, (sum) => ({
-        label: `${placeOf(sum)}, ${taxOf(sum)}`,
+        label: `${placeOf(sum)}, ${rateLabel(sum)}`,
         minor: sum.taxMinor
       })),
       notes: [
@@ -64,9 +66,4 @@ export const taxReport = defineReport({
 
 function placeOf({ country, region }: TaxSum): string {
   return [country === '' ? 'not known' : countryName(country), region].filter((part) => part !== '').join(', ')
-}
-
-function taxOf({ reverseCharge, rateMillionths, name, ...rest }: TaxSum): string {
-  if (reverseCharge) return 'reverse charge'
-  return rateMillionths === 0 && name === '' ? 'no tax' : rateLabel({ ...rest, rateMillionths, name })
 }

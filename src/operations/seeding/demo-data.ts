@@ -61,7 +61,11 @@ const settings = z.strictObject({
   'checkout.heldOrdersPerAddress': z.string(),
   'checkout.missingAddress': z.string(),
   'shop.country': z.string(),
-  'shop.legal': z.string(),
+  'shop.legal.name': z.string(),
+  'shop.legal.street': z.string(),
+  'shop.legal.postcode': z.string(),
+  'shop.legal.city': z.string(),
+  'shop.legal.vatId': z.string(),
   'storefront.tagline': z.string()
 })
 

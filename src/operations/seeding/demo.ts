@@ -10,6 +10,7 @@ import { users } from '../../shop/accounts/schema.ts'
 import { products } from '../../shop/catalog/schema.ts'
 import { orders } from '../../shop/orders/schema.ts'
 import { setting, setSetting } from '../../shop/settings/settings.ts'
+import { keysOf } from '../../platform/typed.ts'
 import { shopPlace } from '../../shop/settings/shop-days.ts'
 import { addClicks, affiliateTimeline, updateAffiliates, splitAffiliates } from './affiliates.ts'
 import { applyCatalog } from '../catalog.ts'
@@ -78,11 +79,10 @@ function seedRecords(app: App, tx: Tx, data: DemoData, newPeople: readonly NewPe
 }
 
 function fillSettings(tx: Tx, values: DemoData['settings'], now: number): void {
-  for (const key of ['shop.country', 'shop.legal', 'storefront.tagline'] as const)
-    if (setting(tx, key) === '') setSetting(tx, key, values[key], now)
   // So that a client that knows only the interface can buy every offer, also without cookies.
-  for (const key of ['checkout.missingAddress', 'checkout.heldOrdersPerAddress'] as const)
-    setSetting(tx, key, values[key], now)
+  const always = ['checkout.missingAddress', 'checkout.heldOrdersPerAddress'] as const
+  for (const key of always) setSetting(tx, key, values[key], now)
+  for (const key of keysOf(values)) if (setting(tx, key) === '') setSetting(tx, key, values[key], now)
 }
 
 function createdOf(created: number, all: number) {

@@ -391,17 +391,18 @@ function sumsOf({ subtotal, discount, shipping, tax, total }: Quote, site: Site)
   const taxes = tax.lines.map((line) => ({
     name: 'tax',
     label: taxLabel({ ...line, included: tax.included }, site),
-    value: line.amount
+    value: line.amount,
+    isIncluded: tax.included && line.ratePercent > 0
   }))
   const sums = [
     ...(subtotal === total ? [] : [{ name: 'subtotal', label: t('sum.subtotal'), value: subtotal }]),
     ...(discount === 0 ? [] : [{ name: 'discount', label: t('sum.discount'), value: -discount }]),
     ...(shipping.amount === 0 ? [] : [{ name: 'shipping', label: t('sum.shipping'), value: shipping.amount }]),
-    ...(tax.included ? [] : taxes),
+    ...taxes.filter(({ isIncluded }) => !isIncluded),
     { name: 'total', label: t('sum.total'), value: total },
-    ...(tax.included ? taxes : [])
+    ...taxes.filter(({ isIncluded }) => isIncluded)
   ]
-  return sums.map(({ value, ...sum }) => ({ ...sum, amount: money(value, site) }))
+  return sums.map(({ name, label, value }) => ({ name, label, amount: money(value, site) }))
 }
 
 /** A form that was sent to the cart: a product that is added, or the cart itself. */

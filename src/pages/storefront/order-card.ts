@@ -1,5 +1,5 @@
 import type { BuyerOrder, Download, Order, Refund, Shipment } from '../../client/api-types.ts'
-import { dayText, money } from '../../platform/texts/languages.ts'
+import { dayText, money, taxName } from '../../platform/texts/languages.ts'
 import { toPicture } from './products.ts'
 import type { Picture } from './products.ts'
 import type { Site } from './site.ts'
@@ -98,28 +98,30 @@ function refundSums(refunds: readonly Refund[], { t }: Site): [string, number][]
 function sumsOf({ total, totals, taxes = [], refunds = [], lines }: ShownOrder, site: Site): [string, number, true?][] {
   const { t } = site
   const { discount, shipping, taxIncluded } = totals
-  const taxRows = taxes.map(({ name, ratePercent, amount }): [string, number] => [
-    taxLabel({ name, ratePercent, included: taxIncluded }, site),
-    amount
-  ])
+  const taxRows = (isShown: (tax: (typeof taxes)[number]) => boolean) =>
+    taxes
+      .filter(isShown)
+      .map((tax): [string, number] => [taxLabel({ ...tax, included: taxIncluded }, site), tax.amount])
   return [
     ...(lines !== undefined && discount > 0 ? [[t('sum.discount'), -discount] satisfies [string, number]] : []),
     ...(shipping > 0 ? [[t('sum.shipping'), shipping] satisfies [string, number]] : []),
-    ...(taxIncluded ? [] : taxRows),
+    ...taxRows(({ ratePercent }) => !taxIncluded || ratePercent === 0),
     [t('sum.total'), total, true],
-    ...(taxIncluded ? taxRows : []),
+    ...taxRows(({ ratePercent }) => taxIncluded && ratePercent > 0),
     ...refundSums(refunds, site)
   ]
 }
 
-/** The name of a tax, such as `incl. 19% VAT`. */
+/** The name of a tax, such as `incl. 19% VAT`. A rate of zero is in no price. */
 export function taxLabel(
   { name, ratePercent, included }: { name: string; ratePercent: number; included: boolean },
-  { language, t }: Site
+  site: Site
 ): string {
+  const { language, t } = site
+  const label = taxName(name, site)
+  if (ratePercent === 0) return label
   const rate = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 4 }).format(ratePercent / 100)
-  const label = name === 'VAT' ? t('tax.VAT') : name
-  const tax = ratePercent === 0 ? label : `${rate} ${label}`
+  const tax = `${rate} ${label}`
   return included ? t('sum.taxIncluded', { name: tax }) : tax
 }
 

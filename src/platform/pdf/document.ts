@@ -110,6 +110,11 @@ function tag(pdf: Pdf, parent: Element, type: string, cell: Cell): void {
 
 function writeText(pdf: Pdf, { text, x, y, width, align = 'left' }: Cell): void {
   if (!hasRightToLeft(text)) return void pdf.text(text, x, y, { width, align })
+  const [first = '', ...others] = text.split('\n')
+  if (others.length > 0) {
+    writeText(pdf, { text: first, x, y, width, align })
+    return writeText(pdf, { text: others.join('\n'), x, y: pdf.y, width, align })
+  }
   const lines = linesOf(pdf, text, width)
   const height = pdf.currentLineHeight(true)
   for (const [index, runs] of visualRuns(pdf.bidi, text, lines).entries()) {
@@ -133,7 +138,8 @@ function linesOf(pdf: Pdf, text: string, width: number): ReturnType<typeof break
 
 function heightOf(pdf: Pdf, text: string, width: number): number {
   if (!hasRightToLeft(text)) return pdf.heightOfString(text, { width })
-  return linesOf(pdf, text, width).length * pdf.currentLineHeight(true)
+  const lines = text.split('\n').flatMap((part) => linesOf(pdf, part, width))
+  return lines.length * pdf.currentLineHeight(true)
 }
 
 /** Adds a part that has parts. */

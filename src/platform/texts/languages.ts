@@ -101,6 +101,19 @@ export function percent(number: number, { language }: Pick<Place, 'language'>): 
   return `${new Intl.NumberFormat(language, { maximumFractionDigits: 4 }).format(number)} %`
 }
 
+/** The names of taxes that Shopstead gives, which pages show in the language of the buyer. */
+const taxNames: Readonly<Record<string, TextKey>> = {
+  VAT: 'tax.VAT',
+  'Intra-Community supply': 'tax.supply',
+  'Reverse charge': 'tax.reverse_charge'
+}
+
+/** The name of a tax as buyers read it; an operator's own name stays. */
+export function taxName(name: string, { t }: Pick<Texts, 't'>): string {
+  const key = taxNames[name]
+  return key === undefined ? name : t(key)
+}
+
 const styles = {
   long: { dateStyle: 'long' },
   medium: { dateStyle: 'medium' },

@@ -69,11 +69,11 @@ type CartInput = {
 export function evaluateCart(db: Db, input: CartInput, buyer: CartBuyer, now: number): EvaluatedCart {
   const { lines: cartLines, refusals: itemRefusals } = findLines(db, input.items, now)
   const sold = cartLines.flatMap((line) => (line.sellable === null ? [] : [{ line, sellable: line.sellable }]))
-  const kinds = sold.map(({ sellable: { type, product } }) => ({ type, taxClass: product.taxClass }))
-  const terms = saleTerms(db, input.taxed ?? { shippingAddress: null, billingAddress: null, vatId: null }, kinds)
-  const priced = sold.map(({ line, sellable }, index) => {
-    const kind = kinds[index] ?? { type: sellable.type, taxClass: 'standard' }
-    const price = chargedPrice(terms, kind, sellable.unitPriceMinor, input.currency)
+  const terms = saleTerms(db, input.taxed ?? { shippingAddress: null, billingAddress: null, vatId: null })
+  const priced = sold.map(({ line, sellable }) => {
+    const { type, product, unitPriceMinor: catalogMinor } = sellable
+    const catalog = { catalogMinor, quantity: line.quantity }
+    const price = chargedPrice(terms, { type, taxClass: product.taxClass }, catalog, input.currency)
     line.unitPriceMinor = price.unitPriceMinor
     return { line, sellable, price }
   })
@@ -82,7 +82,7 @@ export function evaluateCart(db: Db, input: CartInput, buyer: CartBuyer, now: nu
     productId: line.productId,
     // Only coupons need the categories.
     categoryIds: hasCodes ? categoryIdsOfProduct(db, line.productId) : [],
-    totalMinor: price.unitPriceMinor * line.quantity
+    totalMinor: price.amountMinor
   }))
   const checked = checkCodes(db, input, discountable, now)
   const applied = checked.flatMap(({ path, coupon, scope, refusal }) =>
@@ -240,7 +240,7 @@ export function lineAt(lines: readonly CartLine[], path: string): CartLine | und
 export function toNewLine(
   line: CartLine,
   sellable: Sellable,
-  { unitPriceMinor, listPriceMinor }: ChargedPrice,
+  { unitPriceMinor, listPriceMinor, amountMinor }: ChargedPrice,
   discountMinor: number
 ): NewLine {
   return {
@@ -253,7 +253,7 @@ export function toNewLine(
     unitPriceMinor,
     listPriceMinor,
     discountMinor,
-    totalMinor: unitPriceMinor * line.quantity - discountMinor,
+    totalMinor: amountMinor - discountMinor,
     type: sellable.type,
     taxClass: sellable.product.taxClass,
     weightGrams: sellable.variation?.weightGrams ?? sellable.product.weightGrams,

@@ -116,8 +116,7 @@ function withAddress(
 export function assertSameTax(tx: Tx, order: OrderRow, corrected: OrderRow): void {
   const items = itemsOf(tx, order.id)
   const taxOf = (row: OrderRow): string => {
-    const { reverseCharge, rateOf } = termsOfOrder(tx, row, items)
-    return JSON.stringify([reverseCharge, items.map(rateOf)])
+    return JSON.stringify(items.map(termsOfOrder(tx, row).rateOf))
   }
   if (taxOf(order) === taxOf(corrected)) return
   throw new AppError(

@@ -39,12 +39,13 @@ export function assertLines(items: readonly OrderItemRow[], lines: readonly Line
 export function addedLinesOf(tx: Tx, order: OrderRow, add: readonly Item[], now: number): NewLine[] {
   const { lines, refusals } = findLines(tx, add, now)
   if (refusals.length > 0) throw cartRefused(refusals, 'Some items cannot be bought.')
-  const terms = termsOfOrder(tx, order, itemsOf(tx, order.id))
+  const terms = termsOfOrder(tx, order)
   return lines.flatMap((line) => {
     const { sellable } = line
     if (sellable === null) return []
     const kind = { type: sellable.type, taxClass: sellable.product.taxClass }
-    return toNewLine(line, sellable, chargedPrice(terms, kind, sellable.unitPriceMinor, order.currency), 0)
+    const catalog = { catalogMinor: sellable.unitPriceMinor, quantity: line.quantity }
+    return toNewLine(line, sellable, chargedPrice(terms, kind, catalog, order.currency), 0)
   })
 }
 

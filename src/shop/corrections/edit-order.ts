@@ -202,7 +202,7 @@ export function notOffered({ methods }: ShippingChoice): AppError {
 function assertSamePrice(tx: Tx, order: OrderRow, amountMinor: number): void {
   const { currency, shippingMinor } = order
   const lines = itemsOf(tx, order.id)
-  const chargedMinor = chargedShipping(termsOfOrder(tx, order, lines), { lines, shippingMinor: amountMinor, currency })
+  const chargedMinor = chargedShipping(termsOfOrder(tx, order), { lines, shippingMinor: amountMinor, currency })
   if (chargedMinor === shippingMinor) return
   const [costs, paid] = [formatMoney(chargedMinor, currency), formatMoney(shippingMinor, currency)]
   throw validationFailed({ shippingMethod: [`It costs ${costs}, and the buyer has paid ${paid} for shipping.`] })

@@ -5,6 +5,7 @@ import { rawStatement } from '../../platform/db/database.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import { toDecimalText } from '../../platform/money.ts'
 import type { OrderItemRow, OrderRow } from '../orders/find.ts'
+import type { TaxCategory } from '../tax/categories.ts'
 
 type Line = Pick<
   OrderItemRow,
@@ -20,7 +21,7 @@ type Line = Pick<
   | 'taxRow'
 > & { slug: string }
 type Invoice = { orderId: number; number: string; date: string }
-type Rate = { orderId: number; rateMillionths: number }
+type Rate = { orderId: number; rateMillionths: number; category: TaxCategory }
 type Payment = { orderId: number; gateway: string; objectId: string | null; paymentIntentId: string | null }
 type Sold = {
   order: OrderRow
@@ -48,7 +49,7 @@ const invoicesOf = rawStatement<[string], Invoice>(`
   WHERE order_id IN (SELECT value FROM json_each(?)) AND kind = 'invoice' ORDER BY order_id, id`)
 
 const ratesOf = rawStatement<[string], Rate>(`
-  SELECT order_id AS orderId, rate_millionths AS rateMillionths FROM order_taxes
+  SELECT order_id AS orderId, rate_millionths AS rateMillionths, category FROM order_taxes
   WHERE order_id IN (SELECT value FROM json_each(?)) ORDER BY order_id, id`)
 
 const money = (minor: number, { currency }: OrderRow): string => toDecimalText(minor, currency)
@@ -87,7 +88,6 @@ const orderColumns: Record<string, (order: OrderRow, payment: Payment | undefine
   billing_country: ({ billingAddress }) => billingAddress?.country ?? null,
   shipping_country: ({ shippingAddress }) => shippingAddress?.country ?? null,
   vat_id: ({ vatId }) => vatId,
-  reverse_charge: ({ reverseCharge }) => (reverseCharge ? 'yes' : 'no'),
   gateway: (_order, payment) => payment?.gateway ?? null,
   payment: (_order, payment) => payment?.objectId ?? null,
   payment_intent: (_order, payment) => payment?.paymentIntentId ?? null,
@@ -109,7 +109,7 @@ const sumColumns: Record<string, (order: OrderRow) => CsvCell> = {
 /** The head of the CSV export of orders. */
 export function ordersCsvHead(): string {
   const columns = [orderColumns, lineColumns, sumColumns, invoiceColumns]
-  return toCsv([...columns.flatMap((some) => Object.keys(some)), 'tax_percent'], [])
+  return toCsv([...columns.flatMap((some) => Object.keys(some)), 'tax_percent', 'tax_category'], [])
 }
 
 /**
@@ -145,6 +145,7 @@ function toRow({ order, line, lineNumber, payment, invoice, rate }: Sold): CsvCe
     ...Object.values(lineColumns).map((cell) => (line === undefined ? null : cell(line, order, lineNumber))),
     ...Object.values(sumColumns).map((cell) => (lineNumber === 1 ? cell(order) : null)),
     ...Object.values(invoiceColumns).map((cell) => cell(invoice)),
-    line === undefined ? null : (rate?.rateMillionths ?? 0) / 10_000
+    line === undefined ? null : (rate?.rateMillionths ?? 0) / 10_000,
+    line === undefined ? null : (rate?.category ?? 'none')
   ]
 }

@@ -1,8 +1,15 @@
 import { z } from 'zod'
+import { postalAddress } from '../../platform/postal/address.ts'
+import { seller } from '../settings/seller.ts'
+import { taxCategoryNames } from '../tax/categories.ts'
 
-/** A tax of an invoice: one row for each country, region and rate. The rows add up to the invoice's total. */
+/**
+ * A tax of an invoice: one row for each category, country, region and rate. The rows add up to the invoice's total.
+ * Sales without tax have rows, too: their category says why.
+ */
 export const invoiceTax = z.object({
-  /** Such as `VAT`. Empty for a part of the total without tax. */
+  category: z.enum(taxCategoryNames),
+  /** Such as `VAT`. Empty for a sale without tax of which the order says nothing. */
   name: z.string(),
   /** Where the tax is owed: an ISO 3166-1 code, or empty when the destination is not known. */
   country: z.string(),
@@ -11,26 +18,46 @@ export const invoiceTax = z.object({
   rateMillionths: z.number(),
   /** Without the tax. */
   baseMinor: z.number(),
-  amountMinor: z.number()
+  amountMinor: z.number(),
+  /** The parts of the two that are on services. The rest is on goods and their shipping. */
+  serviceBaseMinor: z.number(),
+  serviceAmountMinor: z.number()
 })
 export type InvoiceTax = z.output<typeof invoiceTax>
 
-/** A line of an invoice. Amounts are as the order has them: with or without tax (`taxIncluded`). */
+/** Days in the time zone of the shop, as YYYY-MM-DD, both included. */
+const days = z.object({ from: z.string(), to: z.string() })
+
+/** A line of an invoice. `unitPriceMinor` and `amountMinor` are as the order has them: with or without tax (`taxIncluded`). */
 const invoiceLine = z.object({
   name: z.string(),
   sku: z.string().nullable(),
   quantity: z.number(),
   unitPriceMinor: z.number(),
-  /** Quantity times price, before discounts. */
+  /** Before discounts. */
   amountMinor: z.number(),
-  /** In millionths of one; 0 without tax. Missing if the rate is not known. */
-  rateMillionths: z.number().exactOptional()
+  /** What discounts take off. */
+  discountMinor: z.number(),
+  /** After discounts, without tax. With the shipping, the lines of a tax add up to its row. */
+  netMinor: z.number(),
+  taxMinor: z.number(),
+  /** The index of its row in `taxes`. */
+  taxRow: z.number(),
+  isService: z.boolean(),
+  /** What the line pays for, if that is a time. */
+  period: days.exactOptional()
 })
+export type InvoiceLine = z.output<typeof invoiceLine>
+
+/** What the lines of a document have in common with its shipping: a part of one tax. */
+const taxedPart = z.object({ taxRow: z.number(), netMinor: z.number(), taxMinor: z.number() })
 
 /** Who bought. Without an address in the order there are no lines. */
 export const invoiceBuyer = z.object({
   /** As on an envelope: name, company, address, country. */
   lines: z.array(z.string()).readonly(),
+  /** The same by its parts, for programs. */
+  address: postalAddress,
   vatId: z.string().nullable()
 })
 export type InvoiceBuyer = z.output<typeof invoiceBuyer>
@@ -45,20 +72,29 @@ export const invoiceDocument = z.object({
   version: z.literal(1),
   /** The language tag of its texts. */
   language: z.string(),
-  seller: z.object({ name: z.string(), legal: z.string() }),
+  seller,
+  /** Where the buyer is, or where the goods go to: an ISO 3166-1 code, or empty if it is not known. */
+  country: z.string(),
   /** Days in the time zone of the shop, as YYYY-MM-DD. */
   orderedOn: z.string(),
   paidOn: z.string(),
+  /** When the tax arises: the day of the payment, because goods are paid before they are sent. A correction keeps it. */
+  suppliedOn: z.string(),
   lines: z.array(invoiceLine).readonly(),
   discounts: z.array(z.object({ label: z.string(), amountMinor: z.number() })).readonly(),
   /** `pickup`: the buyer picks the goods up in the shop. */
-  shipping: z.object({ name: z.string(), pickup: z.boolean().exactOptional(), amountMinor: z.number() }).nullable(),
+  shipping: z
+    .object({
+      name: z.string(),
+      pickup: z.boolean().exactOptional(),
+      amountMinor: z.number(),
+      parts: z.array(taxedPart).readonly()
+    })
+    .nullable(),
   subtotalMinor: z.number(),
   taxIncluded: z.boolean(),
   taxMinor: z.number(),
   taxes: z.array(invoiceTax).readonly(),
-  /** The buyer owes the tax (Article 196 of Directive 2006/112/EC). */
-  reverseCharge: z.boolean(),
   totalMinor: z.number(),
   /**
    * For a credit note: its invoice, and whether it credits the invoice as a whole. `rest`: it cancels what earlier credit

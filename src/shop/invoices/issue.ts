@@ -1,21 +1,24 @@
 import { and, eq, max } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
-import { shareMinor } from '../../platform/money.ts'
 import { textsIn } from '../../platform/texts/languages.ts'
 import { setting } from '../settings/settings.ts'
+import { sellerOf } from '../settings/seller.ts'
 import { shopDay } from '../settings/shop-days.ts'
 import type { InvoiceBuyer, InvoiceDocument, InvoiceTax } from './document.ts'
 import { currentDocuments, documentsOf } from './find.ts'
 import type { InvoiceRow } from './find.ts'
+import { taxedParts, taxesLeft, taxesOfRefund, taxesOfReturn } from './part-taxes.ts'
 import { invoices } from './schema.ts'
 
-/** A paid order as its invoice shows it. `country` is the destination, or empty. */
-export type Sale = Omit<InvoiceDocument, 'version' | 'seller' | 'orderedOn' | 'paidOn' | 'corrects' | 'replaces'> & {
+/** A paid order as its invoice shows it. */
+export type Sale = Omit<
+  InvoiceDocument,
+  'version' | 'seller' | 'orderedOn' | 'paidOn' | 'suppliedOn' | 'corrects' | 'replaces'
+> & {
   orderId: number
   orderedAt: number
   paidAt: number
   currency: string
-  country: string
   buyer: InvoiceBuyer
 }
 
@@ -51,7 +54,7 @@ export function replaceInvoice(
   storeCreditNote(tx, { totalMinor: leftMinor, returned: null, corrects, correction: true }, { invoice, notes }, now)
   if (sale === null) return true
   const isErased = sale.buyer.lines.length === 0 && sale.buyer.vatId === null
-  storeInvoice(tx, { ...sale, buyer: isErased ? invoice.buyer : sale.buyer }, now, { number, date })
+  storeInvoice(tx, { ...sale, buyer: isErased ? invoice.buyer : sale.buyer }, now, invoice)
   const again = Math.min(creditedMinor, sale.totalMinor)
   if (again > 0) creditCurrent(tx, orderId, { refundedMinor: again, returned, correction: true }, now)
   return true
@@ -59,25 +62,23 @@ export function replaceInvoice(
 
 type SaleToAnyone = Omit<Sale, 'buyer'> & Pick<InvoiceRow, 'buyer'>
 
-function storeInvoice(tx: Tx, sale: SaleToAnyone, now: number, replaces?: InvoiceDocument['replaces']): void {
-  const { orderId, orderedAt, paidAt, currency, country: _country, buyer, ...content } = sale
+function storeInvoice(tx: Tx, sale: SaleToAnyone, now: number, replaced?: InvoiceRow): void {
+  const { orderId, orderedAt, paidAt, currency, buyer, ...content } = sale
   const document: InvoiceDocument = {
     ...content,
     version: 1,
-    seller: { name: setting(tx, 'shop.name'), legal: setting(tx, 'shop.legal') },
+    seller: sellerOf(tx),
     orderedOn: shopDay(tx, orderedAt),
     paidOn: shopDay(tx, paidAt),
-    taxes: withUntaxed(sale),
+    suppliedOn: replaced?.document.suppliedOn ?? shopDay(tx, paidAt),
     corrects: null,
-    ...(replaces === undefined ? {} : { replaces })
+    ...(replaced === undefined ? {} : { replaces: { number: replaced.number, date: replaced.date } })
   }
-  store(tx, { kind: 'invoice', orderId, currency, buyer, document, correction: replaces !== undefined }, now)
+  store(tx, { kind: 'invoice', orderId, currency, buyer, document, correction: replaced !== undefined }, now)
 }
 
-/** What a refund gives back. `taxed`: its amounts with tax, by the row of the invoice's taxes. */
-export type Returned = Pick<InvoiceDocument, 'lines' | 'shipping'> & {
-  taxed: readonly { row: number; amountMinor: number; taxMinor: number }[]
-}
+/** What a refund gives back, as the lines and the shipping of its credit note. */
+export type Returned = Pick<InvoiceDocument, 'lines' | 'shipping'>
 
 /**
  * Issues the credit note of a refund, for what `refundedMinor` (all refunds of the order) exceeds its credit notes. A
@@ -129,9 +130,10 @@ function storeCreditNote(
   const { orderId, currency, buyer, document } = invoice
   const before = notes.map((note) => note.document.taxes)
   const left = taxesLeft(document.taxes, before)
-  const isReturned = returned?.taxed.reduce((sum, { amountMinor }) => sum + amountMinor, 0) === totalMinor
+  const taxed = returned === null ? [] : taxedParts(returned)
+  const isReturned = taxed.reduce((sum, { netMinor, taxMinor }) => sum + netMinor + taxMinor, 0) === totalMinor
   const named = isReturned ? returned : null
-  const taxes = named === null ? taxesOfRefund(left, totalMinor) : taxesOfReturn(left, named.taxed)
+  const taxes = named === null ? taxesOfRefund(left, totalMinor) : taxesOfReturn(left, taxed)
   const { replaces: _replaces, ...content } = document
   const credited: InvoiceDocument = {
     ...content,
@@ -160,14 +162,6 @@ function partOf({ taxIncluded, language }: InvoiceDocument, named: Returned | nu
 
 const taxOf = (taxes: readonly InvoiceTax[]): number => taxes.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
 
-/** The rows of the taxes, and one for the part of the total without tax, so that they add up to the total. */
-function withUntaxed({ taxes, totalMinor, country }: Pick<Sale, 'taxes' | 'totalMinor' | 'country'>): InvoiceTax[] {
-  const taxed = taxes.reduce((sum, { baseMinor, amountMinor }) => sum + baseMinor + amountMinor, 0)
-  if (taxed === totalMinor && taxes.length > 0) return [...taxes]
-  const baseMinor = totalMinor - taxed
-  return [...taxes, { name: '', country, region: '', rateMillionths: 0, baseMinor, amountMinor: 0 }]
-}
-
 type Issued = Pick<InvoiceRow, 'kind' | 'orderId' | 'currency' | 'buyer' | 'document' | 'correction'>
 
 /**
@@ -190,58 +184,4 @@ function store(tx: Tx, issued: Issued, now: number): void {
     .insert(invoices)
     .values({ ...issued, year, sequence, number, date, totalMinor, issuedAt: now })
     .run()
-}
-
-const grossOf = ({ baseMinor, amountMinor }: InvoiceTax): number => baseMinor + amountMinor
-
-/** What is left of the taxes of an invoice after its credit notes, row by row. */
-export function taxesLeft(taxes: readonly InvoiceTax[], credited: readonly (readonly InvoiceTax[])[]): InvoiceTax[] {
-  return taxes.map((tax, index) => {
-    const before = credited.flatMap((rows) => rows[index] ?? [])
-    const sum = (of: (row: InvoiceTax) => number): number => before.reduce((total, row) => total + of(row), 0)
-    return {
-      ...tax,
-      baseMinor: tax.baseMinor - sum(({ baseMinor }) => baseMinor),
-      amountMinor: tax.amountMinor - sum(({ amountMinor }) => amountMinor)
-    }
-  })
-}
-
-/**
- * The taxes in a refund of `refundMinor`: each rate in proportion to what is left of it, to the minor unit. A share never
- * exceeds what is left, so the refunds of an order add up to its taxes exactly, however it is split.
- *
- * @param left what is left of the invoice; `refundMinor` must not exceed its sum
- */
-export function taxesOfRefund(left: readonly InvoiceTax[], refundMinor: number): InvoiceTax[] {
-  const shares = shareMinor(refundMinor, left.map(grossOf))
-  return left.map((tax, index) => {
-    const [baseMinor = 0, amountMinor = 0] = shareMinor(shares[index] ?? 0, [tax.baseMinor, tax.amountMinor])
-    return { ...tax, baseMinor, amountMinor }
-  })
-}
-
-/**
- * The taxes in a refund of things, each at its own rate. If an earlier refund of an amount left less of a rate than the
- * things cost, the other rates carry the rest in proportion, so that the refunds add up to the taxes of the invoice.
- */
-export function taxesOfReturn(left: readonly InvoiceTax[], taxed: Returned['taxed']): InvoiceTax[] {
-  const sumOf = (row: number, of: (each: Returned['taxed'][number]) => number): number =>
-    taxed.reduce((sum, each) => sum + (each.row === row ? of(each) : 0), 0)
-  const wanted = left.map((_, row) => sumOf(row, ({ amountMinor }) => amountMinor))
-  const granted = left.map((tax, row) => Math.min(wanted[row] ?? 0, grossOf(tax)))
-  const totalMinor = taxed.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
-  const restMinor = totalMinor - granted.reduce((sum, amount) => sum + amount, 0)
-  const rest = shareMinor(
-    restMinor,
-    left.map((tax, row) => grossOf(tax) - (granted[row] ?? 0))
-  )
-  return left.map((tax, row) => {
-    const amount = (granted[row] ?? 0) + (rest[row] ?? 0)
-    const taxMinor = sumOf(row, (each) => each.taxMinor)
-    const isExact = amount === wanted[row] && taxMinor <= tax.amountMinor && amount - taxMinor <= tax.baseMinor
-    if (isExact) return { ...tax, baseMinor: amount - taxMinor, amountMinor: taxMinor }
-    const [baseMinor = 0, amountMinor = 0] = shareMinor(amount, [tax.baseMinor, tax.amountMinor])
-    return { ...tax, baseMinor, amountMinor }
-  })
 }

@@ -1,5 +1,6 @@
 import { asc, between } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import type { TaxCategory } from '../tax/categories.ts'
 import type { InvoiceKind, InvoiceRow } from './find.ts'
 import { invoices } from './schema.ts'
 
@@ -20,7 +21,7 @@ export type JournalRow = {
   region: string
   name: string
   rateMillionths: number
-  reverseCharge: boolean
+  category: TaxCategory
   currency: string
   netMinor: number
   taxMinor: number
@@ -41,11 +42,11 @@ export function journalOf(db: Db, { from, to }: { from: string; to: string }): J
 }
 
 function toRows({ kind, number, date, orderId, currency, buyer, document }: InvoiceRow): JournalRow[] {
-  const { taxes, reverseCharge, paidOn, corrects } = document
+  const { taxes, paidOn, corrects } = document
   const sign = kind === 'invoice' ? 1 : -1
   return taxes
     .filter(({ baseMinor, amountMinor }) => baseMinor !== 0 || amountMinor !== 0)
-    .map(({ baseMinor, amountMinor, ...tax }) => ({
+    .map(({ baseMinor, amountMinor, serviceBaseMinor: _base, serviceAmountMinor: _amount, ...tax }) => ({
       kind,
       number,
       date,
@@ -56,7 +57,6 @@ function toRows({ kind, number, date, orderId, currency, buyer, document }: Invo
       customer: buyer?.lines[0] ?? null,
       vatId: buyer?.vatId ?? null,
       ...tax,
-      reverseCharge,
       netMinor: sign * baseMinor,
       taxMinor: sign * amountMinor
     }))

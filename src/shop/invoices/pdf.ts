@@ -33,8 +33,8 @@ function tableOf({ lines, hasRates }: InvoiceText, t: Translate): DocumentTable 
       ...(hasRates ? [rate] : []),
       { title: t('doc.amount'), x: 460, width: 85, align: 'right' }
     ],
-    rows: lines.map(({ name, sku, quantity, unitPrice, rate, amount }) => [
-      sku === null ? name : `${name} (${sku})`,
+    rows: lines.map(({ name, sku, quantity, unitPrice, rate, amount, details }) => [
+      [sku === null ? name : `${name} (${sku})`, ...details].join('\n'),
       quantity,
       unitPrice,
       ...(hasRates ? [rate] : []),

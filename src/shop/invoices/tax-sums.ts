@@ -6,8 +6,7 @@ import type { InvoiceTax } from './document.ts'
 import type { InvoiceKind } from './find.ts'
 
 /** What the invoices minus the credit notes of some days say about one tax rate in one currency. */
-export type TaxSum = Omit<InvoiceTax, 'baseMinor' | 'amountMinor'> & {
-  reverseCharge: boolean
+export type TaxSum = Pick<InvoiceTax, 'category' | 'name' | 'country' | 'region' | 'rateMillionths'> & {
   currency: string
   netMinor: number
   taxMinor: number
@@ -18,10 +17,10 @@ export type TaxSum = Omit<InvoiceTax, 'baseMinor' | 'amountMinor'> & {
 const taxesOf = z.array(invoiceTax)
 
 type Days = { from: string; to: string }
-type Row = { kind: InvoiceKind; currency: string; reverseCharge: number; taxes: string }
+type Row = { kind: InvoiceKind; currency: string; taxes: string }
 
 const documents = rawStatement<Days, Row>(`
-  SELECT kind, currency, document ->> '$.reverseCharge' AS reverseCharge, document -> '$.taxes' AS taxes
+  SELECT kind, currency, document -> '$.taxes' AS taxes
     FROM invoices WHERE date BETWEEN @from AND @to`)
 
 /**
@@ -36,16 +35,16 @@ export function taxSums(db: Db, days: Days): TaxSum[] {
   return [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }
 
-function add(sums: Map<string, TaxSum>, { kind, currency, reverseCharge }: Row, tax: InvoiceTax): void {
-  const { country, region, name, rateMillionths, baseMinor, amountMinor } = tax
+function add(sums: Map<string, TaxSum>, { kind, currency }: Row, tax: InvoiceTax): void {
+  const { category, country, region, name, rateMillionths, baseMinor, amountMinor } = tax
   // The highest rate of a place comes first.
-  const key = [currency, country, region, 9_999_999 - rateMillionths, name, reverseCharge].join('\n')
+  const key = [currency, country, region, 9_999_999 - rateMillionths, name, category].join('\n')
   const sum = sums.get(key) ?? {
+    category,
     country,
     region,
     name,
     rateMillionths,
-    reverseCharge: reverseCharge === 1,
     currency,
     netMinor: 0,
     taxMinor: 0,

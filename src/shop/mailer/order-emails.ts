@@ -29,7 +29,7 @@ import type { Address, OrderContact } from '../orders/address.ts'
 import { documentUrl } from '../orders/view.ts'
 import { recurringOfOrder } from '../orders/renewal-order.ts'
 import { takesToken } from '../orders/strategies.ts'
-import { summaryRows } from '../orders/totals.ts'
+import { lineAmountMinor, summaryRows } from '../orders/totals.ts'
 import { siteUrl } from '../payments/gateway-page.ts'
 import { claimUrl, orderPageUrl } from '../settings/page-url.ts'
 import { ObsoleteEmailError } from './email.ts'
@@ -235,7 +235,7 @@ export function orderTable(shop: ShopContext, order: OrderRow): EmailTable {
   const words = wordsOf(shop)
   const lines = itemsOf(db, order.id).map((item) => ({
     label: `${item.quantity} × ${item.name}`,
-    amount: words.money(item.unitPriceMinor * item.quantity, order.currency),
+    amount: words.money(lineAmountMinor(item), order.currency),
     picture: smallPicture(lineImage(db, item, publicUrl()))
   }))
   return { lines, sums: summaryRows(db, order, words) }

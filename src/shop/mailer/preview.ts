@@ -83,7 +83,7 @@ function totalOf(shop: ShopContext): number {
  * a sample does not compile.
  */
 function sampleParts(shop: ShopContext): SummaryPart[] {
-  const rate = rateLabel({ name: 'VAT', rateMillionths: 190_000 }, wordsOf(shop))
+  const rate = rateLabel({ category: 'taxed', name: 'VAT', rateMillionths: 190_000 }, wordsOf(shop))
   const included = setting(shop.db, 'tax.pricesIncludeTax')
   const parts: Readonly<Record<SummaryPart['kind'], Omit<SummaryPart, 'kind'>>> = {
     subtotal: { name: '', amountMinor: 3250 },

@@ -8,6 +8,7 @@ import { findOrder } from '../orders/find.ts'
 import { markdownHtml, markdownText } from '../../platform/markdown.ts'
 import { wordsOf } from '../settings/language.ts'
 import { lawLinks } from '../settings/law-pages.ts'
+import { sellerText } from '../settings/seller.ts'
 import { setting } from '../settings/settings.ts'
 import type { Email } from './email.ts'
 import { codeOf, isKeyOf, isObject } from '../../platform/typed.ts'
@@ -114,7 +115,8 @@ export function orderValues(shop: ShopContext, data: unknown): Record<string, st
 
 function viewOf(shop: ShopContext, email: Email) {
   const { db } = shop
-  const { t, lang } = wordsOf(shop)
+  const words = wordsOf(shop)
+  const { t, lang } = words
   const { facts = [], table = null, action = null, also = null, blocks = [] } = email
   const base = shop.publicUrl()
   const lawTexts = (email.lawTexts ?? []).map(({ title, language, markdown }) => ({
@@ -125,7 +127,7 @@ function viewOf(shop: ShopContext, email: Email) {
   }))
   const shown = { facts, table, action, also, blocks, lawTexts }
   const shopName = setting(db, 'shop.name')
-  return { ...email, t, lang, ...shown, shopName, legal: setting(db, 'shop.legal'), footLinks: lawLinks(shop, base) }
+  return { ...email, t, lang, ...shown, shopName, legal: sellerText(db, words), footLinks: lawLinks(shop, base) }
 }
 
 /** The parts of an email that an operator can replace by a file. */

@@ -73,7 +73,7 @@ export function insertOrder(tx: Tx, sale: NewOrder, now: number): OrderRow {
   const { lines, coupons, shipping, attribution, holdMinutes, by = 'checkout', ...columns } = sale
   const items = takeHold(tx, sale)
   const shippingMinor = shipping?.amountMinor ?? 0
-  const totals = computeTotals(saleTerms(tx, sale, lines), { lines, shippingMinor, currency: sale.currency })
+  const totals = computeTotals(saleTerms(tx, sale), { lines, shippingMinor, currency: sale.currency })
   const order = newOrder.get(tx, {
     ...columns,
     ...toColumns(totals),

@@ -11,7 +11,7 @@ import { orderAttributions, orderCoupons, orderItems, orderRefunds, orders, orde
 import type { ImportedRecord } from './schema.ts'
 import { isReleasedStatus } from './states.ts'
 import { defaultStrategy } from './strategies.ts'
-import { pricesFor } from './totals.ts'
+import { lineAmountMinor, pricesFor } from './totals.ts'
 import { recordMove } from './transition.ts'
 
 /** A line of an order of another shop, in the order's currency. `productId` is null for what is not sold here. */
@@ -93,7 +93,7 @@ export function insertImportedOrder(tx: Tx, order: ImportedOrder): StoredOrder {
       emailKey: email === null ? null : emailKey(email),
       status,
       currency,
-      subtotalMinor: sum(({ unitPriceMinor, quantity }) => unitPriceMinor * quantity),
+      subtotalMinor: sum(lineAmountMinor),
       discountMinor: sum(({ discountMinor }) => discountMinor),
       shippingMinor,
       shippingMethod: methodOf(order),

@@ -5,17 +5,25 @@ import { asc, eq, gt, inArray, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { write, rawStatement } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { postalLines, destinationOf, shipToOf } from '../../platform/postal/address.ts'
+import { postalAddress, postalLines, destinationOf, shipToOf } from '../../platform/postal/address.ts'
+import { addDays } from '../../platform/days.ts'
+import { renewalInterval } from '../benefits/kinds.ts'
+import { addInterval, addPeriod } from '../benefits/period.ts'
+import { findInvoiceOfOrder } from '../benefits/subscriptions.ts'
+import { isShipped } from '../catalog/product-types.ts'
 import { issueCreditNote, issueInvoice, replaceInvoice } from '../invoices/issue.ts'
 import type { Returned, Sale } from '../invoices/issue.ts'
-import type { InvoiceBuyer } from '../invoices/document.ts'
+import type { InvoiceBuyer, InvoiceDocument, InvoiceLine } from '../invoices/document.ts'
+import { taxedParts, withServices } from '../invoices/part-taxes.ts'
+import type { TaxedPart } from '../invoices/part-taxes.ts'
 import { setting } from '../settings/settings.ts'
-import type { TaxRate } from '../tax/terms.ts'
+import { shopDay } from '../settings/shop-days.ts'
+import type { TaxLine } from '../tax/terms.ts'
 import { getOrder, itemsOf } from './find.ts'
-import { taxesOfOrder, termsOfOrder, discountsOf } from './totals.ts'
-import type { OrderRow, Person } from './find.ts'
-import { linesOfRefund, refundsOfOrder } from './refund-lines.ts'
-import type { RefundLineRow } from './refund-lines.ts'
+import { discountsOf, taxesOfOrder } from './totals.ts'
+import type { OrderItemRow, OrderRow, Person } from './find.ts'
+import { linesOfRefund, partsOf, refundsOfOrder } from './refund-lines.ts'
+import type { Part, RefundLineRow } from './refund-lines.ts'
 import { invoices } from '../invoices/schema.ts'
 import { orders } from './schema.ts'
 import { documentsOf, findInvoice } from '../invoices/find.ts'
@@ -102,73 +110,139 @@ export function correctBuyer(
 function returnedOf(db: Db, order: OrderRow, lines: readonly RefundLineRow[]): Returned | null {
   if (lines.length === 0) return null
   const items = itemsOf(db, order.id)
-  const taxes = taxesOfOrder(db, order.id)
-  const priceOf = ({ amountMinor, taxMinor }: RefundLineRow): number => amountMinor - (order.taxIncluded ? 0 : taxMinor)
-  const shipping = lines.filter(({ orderItemId }) => orderItemId === null)
-  const { name = '', pickup = false } = order.shippingMethod ?? {}
+  const untaxedRow = taxesOfOrder(db, order.id).length
+  const toPart = (line: RefundLineRow): Part => ({ ...line, item: itemOf(items, line), line: 0 })
+  const parts = lines.map(toPart)
   return {
-    lines: lines.flatMap((line) => {
-      const item = items.find(({ id }) => id === line.orderItemId)
-      if (item === undefined) return []
-      // What is left of the price of units that were given back before.
-      const quantity = Math.max(1, line.quantity)
-      const unitPriceMinor = line.quantity === 0 ? priceOf(line) : item.unitPriceMinor
-      const rateMillionths = line.taxRow === null ? 0 : (taxes[line.taxRow]?.rateMillionths ?? 0)
-      const { name, sku } = item
-      return { name, sku, quantity, unitPriceMinor, amountMinor: unitPriceMinor * quantity, rateMillionths }
-    }),
-    shipping:
-      shipping.length === 0
-        ? null
-        : { name, pickup, amountMinor: shipping.reduce((sum, line) => sum + priceOf(line), 0) },
-    taxed: lines.map(({ taxRow, amountMinor, taxMinor }) => ({ row: taxRow ?? taxes.length, amountMinor, taxMinor }))
+    lines: parts.flatMap((part) =>
+      part.item === null ? [] : [returnedLine(order, { ...part, item: part.item }, untaxedRow)]
+    ),
+    shipping: shippingOf(order, parts, untaxedRow)
+  }
+}
+
+function itemOf(items: readonly OrderItemRow[], { orderItemId }: RefundLineRow): OrderItemRow | null {
+  return items.find(({ id }) => id === orderItemId) ?? null
+}
+
+type ItemPart = Part & { item: OrderItemRow }
+
+/** What the price of a part is by the order: with tax if its prices include it. */
+function priceOf({ taxIncluded }: OrderRow, { amountMinor, taxMinor }: Part): number {
+  return amountMinor - (taxIncluded ? 0 : taxMinor)
+}
+
+/** A line of a document, at the prices of its line item. */
+function lineOf(order: OrderRow, part: ItemPart, untaxedRow: number): InvoiceLine {
+  const { item, quantity, amountMinor, taxMinor, taxRow } = part
+  const { name, sku, unitPriceMinor, discountMinor, type } = item
+  return {
+    name,
+    sku,
+    quantity,
+    unitPriceMinor,
+    amountMinor: priceOf(order, part) + discountMinor,
+    discountMinor,
+    netMinor: amountMinor - taxMinor,
+    taxMinor,
+    taxRow: taxRow ?? untaxedRow,
+    isService: !isShipped(type)
+  }
+}
+
+/** What is given back at a lower price than it was sold for was discounted by the difference. */
+function returnedLine(order: OrderRow, part: ItemPart, untaxedRow: number): InvoiceLine {
+  const { item, quantity } = part
+  const priceMinor = priceOf(order, part)
+  const line = lineOf(order, part, untaxedRow)
+  // What is left of the price of units that were given back before.
+  if (quantity === 0)
+    return { ...line, quantity: 1, unitPriceMinor: priceMinor, amountMinor: priceMinor, discountMinor: 0 }
+  // Without the tax, the price of a line is no multiple of its units' rounded prices.
+  const isRounded = item.listPriceMinor !== null
+  const ownDiscountMinor = Math.floor((item.discountMinor * quantity) / item.quantity)
+  const discountMinor = isRounded ? ownDiscountMinor : Math.max(0, item.unitPriceMinor * quantity - priceMinor)
+  return { ...line, amountMinor: priceMinor + discountMinor, discountMinor }
+}
+
+function shippingOf(order: OrderRow, parts: readonly Part[], untaxedRow: number): InvoiceDocument['shipping'] {
+  const shipping = parts.filter(({ item }) => item === null)
+  const { name = '', pickup = false } = order.shippingMethod ?? {}
+  if (order.shippingMethod === null || shipping.length === 0) return null
+  return {
+    name,
+    pickup,
+    amountMinor: shipping.reduce((sum, part) => sum + priceOf(order, part), 0),
+    parts: shipping.map(({ amountMinor, taxMinor, taxRow }) => ({
+      taxRow: taxRow ?? untaxedRow,
+      netMinor: amountMinor - taxMinor,
+      taxMinor
+    }))
   }
 }
 
 /** What the invoice of an order says. */
 function saleOf(db: Db, order: OrderRow, now: number): Sale {
   const language = order.language ?? setting(db, 'storefront.language')
-  const { id, currency, createdAt, paidAt, shippingMethod, shippingMinor } = order
-  const isPickedUp = shippingMethod?.pickup === true
-  const items = itemsOf(db, id)
+  const { id, currency, createdAt, shippingMethod } = order
+  const paidAt = order.paidAt ?? now
+  const pickup = shippingMethod?.pickup === true
+  const country = (pickup ? undefined : destinationOf(order)?.country) ?? setting(db, 'shop.country')
   const taxes = taxesOfOrder(db, id).map(({ id: _id, orderId: _order, ...tax }) => tax)
-  const { rateOf } = termsOfOrder(db, order, items)
+  const parts = partsOf(db, order)
+  const renewed = findInvoiceOfOrder(db, id)
+  const lines = parts.flatMap((part) => {
+    if (part.item === null) return []
+    const line = lineOf(order, { ...part, item: part.item }, taxes.length)
+    return [{ ...line, ...periodOf(db, { grants: part.item.grants, paidAt, renewed }) }]
+  })
+  const method = shippingMethod === null ? null : { name: shippingMethod.name, pickup, amountMinor: 0, parts: [] }
+  const shipping = shippingOf(order, parts, taxes.length) ?? method
+  const taxed = taxedParts({ lines, shipping })
   return {
     orderId: id,
     orderedAt: createdAt,
-    paidAt: paidAt ?? now,
+    paidAt,
     language,
     currency,
-    country: (isPickedUp ? undefined : destinationOf(order)?.country) ?? setting(db, 'shop.country'),
+    country,
     buyer: buyerOf(order, textsIn(language).textLanguage),
-    lines: items.map((item) => {
-      const { name, sku, quantity, unitPriceMinor } = item
-      const amountMinor = unitPriceMinor * quantity
-      return { name, sku, quantity, unitPriceMinor, amountMinor, ...chargedRate(taxes, rateOf(item)) }
-    }),
+    lines,
     discounts: discountsOf(db, order, textsIn(language)),
-    shipping:
-      shippingMethod === null ? null : { name: shippingMethod.name, pickup: isPickedUp, amountMinor: shippingMinor },
+    shipping,
     subtotalMinor: order.subtotalMinor,
     taxIncluded: order.taxIncluded,
     taxMinor: order.taxMinor,
-    taxes,
-    reverseCharge: order.reverseCharge,
+    taxes: withUntaxed(taxes, taxed, country).map((tax, row) => withServices(tax, row, taxed)),
     totalMinor: order.totalMinor
   }
 }
 
-/**
- * The rate of a line, as far as the order was charged it. `rate` is the one of the moment: the shop may have changed its
- * rates after the order.
- */
-function chargedRate(taxes: readonly TaxRate[], rate: TaxRate | null): { rateMillionths?: number } {
-  if (rate === null) return { rateMillionths: 0 }
-  const isCharged = taxes.some(
-    ({ country, region, rateMillionths }) =>
-      country === rate.country && region === rate.region && rateMillionths === rate.rateMillionths
-  )
-  return isCharged ? { rateMillionths: rate.rateMillionths } : {}
+/** The taxes of an order, and a row for the part of it of which the shop knows no tax. */
+function withUntaxed(taxes: readonly TaxLine[], parts: readonly TaxedPart[], country: string): TaxLine[] {
+  const untaxed = parts.filter(({ taxRow }) => taxRow === taxes.length)
+  if (untaxed.length === 0 && taxes.length > 0) return [...taxes]
+  const baseMinor = untaxed.reduce((sum, { netMinor }) => sum + netMinor, 0)
+  const rate = { category: 'none', name: '', country, region: '', rateMillionths: 0 } as const
+  return [...taxes, { ...rate, baseMinor, amountMinor: 0 }]
+}
+
+type PaidTime = { grants: OrderItemRow['grants']; paidAt: number; renewed: ReturnType<typeof findInvoiceOfOrder> }
+
+/** The days that a line pays for: the period that a renewal is for, or the first one of a subscription or a membership. */
+function periodOf(db: Db, { grants, paidAt, renewed }: PaidTime): Pick<InvoiceLine, 'period'> {
+  const daysOf = (startsAt: number, endsAt: number) => {
+    const from = shopDay(db, startsAt)
+    const last = addDays(shopDay(db, endsAt), -1)
+    return { period: { from, to: last < from ? from : last } }
+  }
+  if (renewed !== undefined) return daysOf(renewed.periodStart, renewed.periodEnd)
+  const ends = grants.flatMap((grant) => {
+    const interval = renewalInterval(grant)
+    if (interval !== null) return [addInterval(paidAt, interval)]
+    return grant.kind === 'membership' && grant.period !== null ? [addPeriod(paidAt, grant.period)] : []
+  })
+  return ends.length === 0 ? {} : daysOf(paidAt, Math.max(...ends))
 }
 
 /** The billing address, or the shipping address if that names no place, with the name and company given elsewhere. */
@@ -179,9 +253,10 @@ function buyerOf(order: OrderRow, language: Language): InvoiceBuyer {
   const { address1, city, postcode } = billingAddress ?? {}
   const isPlace = [address1, city, postcode].some((part) => part !== undefined)
   const shipped = isPlace ? null : (shipToOf(order) ?? order.shippingAddress)
-  const lines = postalLines({ ...Object.fromEntries(known), ...billingAddress, ...shipped }, language)
+  const address = postalAddress.parse({ ...Object.fromEntries(known), ...billingAddress, ...shipped })
+  const lines = postalLines(address, language)
   // A line break would let the buyer write lines of their own.
-  return { lines: lines.map((line) => line.replaceAll(/\s+/g, ' ')), vatId }
+  return { lines: lines.map((line) => line.replaceAll(/\s+/g, ' ')), address, vatId }
 }
 
 /**

@@ -30,7 +30,7 @@ export type WantedRefund = {
 }
 
 /** A part of an order's total: a line item, or the shipping at one tax rate. Amounts in minor units, with tax. */
-type Part = {
+export type Part = {
   item: OrderItemRow | null
   /** The number of the line in the order, from 1; 0 for shipping. */
   line: number
@@ -46,7 +46,7 @@ type ReturnedPart = Part & { restock: number | null }
 export type RefundOfThings = { amountMinor: number; parts: readonly ReturnedPart[]; reason: string | null }
 
 /** The parts of an order, which add up to its total and, for each tax, to that tax. */
-function partsOf(db: Db, order: OrderRow): Part[] {
+export function partsOf(db: Db, order: OrderRow): Part[] {
   const items = itemsOf(db, order.id)
   const taxes = taxesOfOrder(db, order.id)
   const shares = shippingShares(items, order.shippingMinor)

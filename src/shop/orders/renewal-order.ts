@@ -18,14 +18,23 @@ import { taxInPaid } from '../tax/terms.ts'
 import { checkReferral } from './review.ts'
 import { recordMove } from './transition.ts'
 import { findAttribution, itemsOf } from './find.ts'
-import { computeTotals, pricesFor, netGoodsMinor, toColumns, totalsOf, insertTaxes, termsOfOrder } from './totals.ts'
+import {
+  computeTotals,
+  lineAmountMinor,
+  pricesFor,
+  netGoodsMinor,
+  toColumns,
+  totalsOf,
+  insertTaxes,
+  termsOfOrder
+} from './totals.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderAttributions, orderItems, orders } from './schema.ts'
 
 export type BillingInterval = 'month' | 'year'
 
 /** What a line needs to be charged again. */
-export type RenewingLine = Pick<OrderItemRow, 'unitPriceMinor' | 'quantity' | 'type' | 'taxClass'> & {
+export type RenewingLine = Pick<OrderItemRow, 'totalMinor' | 'discountMinor' | 'type' | 'taxClass'> & {
   grants: readonly GrantSpec[]
 }
 
@@ -46,7 +55,7 @@ export function subscriptionInterval(lines: readonly Pick<RenewingLine, 'grants'
 export function renewingLines<Line extends RenewingLine>(lines: readonly Line[]): Recurring<Line>['lines'] {
   return lines
     .filter((line) => subscriptionInterval([line]) !== null)
-    .map((line) => ({ ...line, totalMinor: line.unitPriceMinor * line.quantity, discountMinor: 0 }))
+    .map((line) => ({ ...line, totalMinor: lineAmountMinor(line), discountMinor: 0 }))
 }
 
 /**
@@ -88,7 +97,7 @@ export function recurringOfOrder(
   lines: readonly OrderItemRow[] = itemsOf(db, order.id)
 ): Recurring<OrderItemRow> | null {
   const { currency, renewalShippingMinor } = order
-  return recurringOf(termsOfOrder(db, order, lines), { lines, shippingMinor: renewalShippingMinor ?? 0, currency })
+  return recurringOf(termsOfOrder(db, order), { lines, shippingMinor: renewalShippingMinor ?? 0, currency })
 }
 
 /** The gateway's charge for one more period of a subscription, in minor units. */
@@ -113,7 +122,7 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
   const renewing = recurring?.lines ?? items.map(fullPrice)
   const isShipped = needsShipping(renewing)
   const priced = recurring?.totals.shippingMinor ?? 0
-  const tax = taxInPaid(termsOfOrder(tx, original, renewing), { lines: renewing, shippingMinor: priced }, amountMinor)
+  const tax = taxInPaid(termsOfOrder(tx, original), { lines: renewing, shippingMinor: priced }, amountMinor)
   const withoutTaxMinor = amountMinor - (tax.included ? 0 : tax.amountMinor)
   const shippingMinor = Math.min(priced, withoutTaxMinor)
   const lines = renewedLines(renewing, withoutTaxMinor - shippingMinor)
@@ -157,15 +166,13 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
 
 /** Of an order without a subscription line, everything is charged again. */
 function fullPrice(item: OrderItemRow): OrderItemRow {
-  return { ...item, totalMinor: item.unitPriceMinor * item.quantity, discountMinor: 0 }
+  return { ...item, totalMinor: lineAmountMinor(item), discountMinor: 0 }
 }
 
 function renewedLines(lines: readonly OrderItemRow[], amountMinor: number): Omit<OrderItemRow, 'id' | 'orderId'>[] {
   const prices = pricesFor(lines, amountMinor)
   return lines.map(({ id: _id, orderId: _order, ...line }, index) => {
-    const { unitPriceMinor, quantity } = line
-    const price = prices[index] ?? { unitPriceMinor, discountMinor: unitPriceMinor * quantity, totalMinor: 0 }
-    return { ...line, ...price, grants: [], stockTaken: 0 }
+    return { ...line, ...prices[index], grants: [], stockTaken: 0 }
   })
 }
 

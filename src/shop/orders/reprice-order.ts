@@ -11,6 +11,7 @@ import { taxInPaid } from '../tax/terms.ts'
 import {
   chargedPrice,
   computeTotals,
+  lineAmountMinor,
   netGoodsMinor,
   toColumns,
   totalsOf,
@@ -31,18 +32,14 @@ import { setting } from '../settings/settings.ts'
 
 /** The lines of an order before discounts, in their order. */
 export function discountableLines(db: Db, orderId: number): DiscountableLine[] {
-  return itemsOf(db, orderId).map((item) => toDiscountable(db, item))
+  return itemsOf(db, orderId).map((item) => toDiscountable(db, { ...item, amountMinor: lineAmountMinor(item) }))
 }
 
 function toDiscountable(
   db: Db,
-  { productId, unitPriceMinor, quantity }: Pick<OrderItemRow, 'productId' | 'unitPriceMinor' | 'quantity'>
+  { productId, amountMinor }: Pick<OrderItemRow, 'productId'> & { amountMinor: number }
 ): DiscountableLine {
-  return {
-    productId,
-    categoryIds: categoryIdsOfProduct(db, productId),
-    totalMinor: unitPriceMinor * quantity
-  }
+  return { productId, categoryIds: categoryIdsOfProduct(db, productId), totalMinor: amountMinor }
 }
 
 /**
@@ -87,11 +84,12 @@ export function withShipping(order: OrderRow, shipping: ChosenShipping | null): 
 export function repriced(db: Db, order: OrderRow) {
   const { currency } = order
   const items = itemsOf(db, order.id)
-  const terms = termsOfOrder(db, order, items)
-  const priced = items.map((item) => ({
-    ...item,
-    ...chargedPrice(terms, item, item.listPriceMinor ?? item.unitPriceMinor, currency)
-  }))
+  const terms = termsOfOrder(db, order)
+  const priced = items.map((item) => {
+    const { listPriceMinor, unitPriceMinor, quantity } = item
+    const catalog = { catalogMinor: listPriceMinor ?? unitPriceMinor, quantity }
+    return { ...item, ...chargedPrice(terms, item, catalog, currency) }
+  })
   const carried = couponsOf(db, order.id)
   const discounts = discountLines(
     priced.map((item) => toDiscountable(db, item)),
@@ -100,7 +98,7 @@ export function repriced(db: Db, order: OrderRow) {
   )
   const lines = priced.map((item, index) => {
     const discountMinor = discounts.byLine[index] ?? 0
-    return { ...item, discountMinor, totalMinor: item.unitPriceMinor * item.quantity - discountMinor }
+    return { ...item, discountMinor, totalMinor: item.amountMinor - discountMinor }
   })
   const shippingMinor = order.listShippingMinor ?? order.shippingMinor
   return { lines, byCoupon: discounts.byCoupon, totals: computeTotals(terms, { lines, shippingMinor, currency }) }
@@ -112,7 +110,7 @@ export function repriced(db: Db, order: OrderRow) {
  */
 export function takePaidTotal(tx: Tx, order: OrderRow, totalMinor: number, now: number): OrderRow {
   const lines = itemsOf(tx, order.id)
-  const terms = termsOfOrder(tx, order, lines)
+  const terms = termsOfOrder(tx, order)
   const tax = taxInPaid(terms, { lines, shippingMinor: order.shippingMinor }, totalMinor)
   const withoutTaxMinor = totalMinor - (tax.included ? 0 : tax.amountMinor)
   const shippingMinor = Math.min(order.shippingMinor, withoutTaxMinor)

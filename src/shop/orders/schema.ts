@@ -10,6 +10,7 @@ import { affiliates, candidate, visits } from '../affiliates/schema.ts'
 import { coupons, products, variations } from '../catalog/schema.ts'
 import { grantSchema } from '../catalog/grants.ts'
 import { productTypes } from '../catalog/product-types.ts'
+import { taxCategoryNames } from '../tax/categories.ts'
 import { taxClasses } from '../tax/input.ts'
 import { orderAddress, orderContact } from './address.ts'
 import { chosenMethod } from '../shipping/input.ts'
@@ -48,7 +49,7 @@ export const orders = sqliteTable(
     /** What the buyer pays for shipping, and how it is shipped. Both stay when the shop's shipping methods change. */
     shippingMinor: minor('shipping_minor').notNull().default(0),
     shippingMethod: notPersonal(json('shipping_method', chosenMethod)),
-    /** With reverse charge: what the shipping costs with the tax that the buyer does not pay. */
+    /** What the shipping costs with the tax that a business elsewhere in the EU does not pay; null if it is the same. */
     listShippingMinor: minor('list_shipping_minor'),
     /** What shipping the goods that renew costs alone, at its list price; null if none of them is shipped. */
     renewalShippingMinor: minor('renewal_shipping_minor'),
@@ -57,8 +58,6 @@ export const orders = sqliteTable(
     /** The part of the tax that is on the goods. The rest is on the shipping. */
     goodsTaxMinor: minor('goods_tax_minor').notNull().default(0),
     taxIncluded: bool('tax_included').notNull().default(true),
-    /** Whether the business buyer owes the tax instead of the shop. */
-    reverseCharge: bool('reverse_charge').notNull().default(false),
     /** What the buyer pays. */
     totalMinor: minor('total_minor').notNull(),
     refundedMinor: minor('refunded_minor').notNull().default(0),
@@ -131,7 +130,6 @@ export const orders = sqliteTable(
     check('orders_tax', sql`${t.goodsTaxMinor} BETWEEN 0 AND ${t.taxMinor}`),
     check('orders_imported', sql`${t.imported} IN (0, 1)`),
     check('orders_tax_included', sql`${t.taxIncluded} IN (0, 1)`),
-    check('orders_reverse_charge', sql`${t.reverseCharge} IN (0, 1)`),
     check(
       'orders_total',
       sql`${t.totalMinor} = ${t.subtotalMinor} - ${t.discountMinor} + ${t.shippingMinor} + (1 - ${t.taxIncluded}) * ${t.taxMinor}`
@@ -161,7 +159,7 @@ export const orderItems = sqliteTable(
     sku: notPersonal(text('sku')),
     quantity: integer('quantity').notNull(),
     unitPriceMinor: minor('unit_price_minor').notNull(),
-    /** With reverse charge: the price with the tax that the buyer does not pay. */
+    /** The price with the tax that a business elsewhere in the EU does not pay; null if it is the same. */
     listPriceMinor: minor('list_price_minor'),
     discountMinor: minor('discount_minor').notNull(),
     /** After its share of the discounts. The lines add up to the order's subtotal minus its discount. */
@@ -183,8 +181,13 @@ export const orderItems = sqliteTable(
     check('order_items_quantity', sql`${t.quantity} > 0`),
     check('order_items_type', oneOf(t.type)),
     check('order_items_tax_class', oneOf(t.taxClass)),
-    check('order_items_discount', sql`${t.discountMinor} BETWEEN 0 AND ${t.unitPriceMinor} * ${t.quantity}`),
-    check('order_items_total', sql`${t.totalMinor} = ${t.unitPriceMinor} * ${t.quantity} - ${t.discountMinor}`),
+    check('order_items_discount', sql`${t.discountMinor} >= 0`),
+    // Without the tax, a line costs its whole price without it, and not its units' rounded prices.
+    check(
+      'order_items_total',
+      sql`${t.totalMinor} + ${t.discountMinor} = ${t.unitPriceMinor} * ${t.quantity}
+        OR (${t.listPriceMinor} IS NOT NULL AND abs(${t.totalMinor} + ${t.discountMinor} - ${t.unitPriceMinor} * ${t.quantity}) < 100 * ${t.quantity})`
+    ),
     check('order_items_stock_taken', sql`${t.stockTaken} BETWEEN 0 AND ${t.quantity}`)
   ]
 )
@@ -197,6 +200,7 @@ export const orderTaxes = sqliteTable(
     orderId: integer('order_id')
       .notNull()
       .references(() => orders.id),
+    category: text('category', { enum: taxCategoryNames }).notNull().default('taxed'),
     name: notPersonal(text('name').notNull()),
     country: notPersonal(text('country').notNull()),
     region: notPersonal(text('region').notNull()),
@@ -207,6 +211,7 @@ export const orderTaxes = sqliteTable(
   },
   (t) => [
     index('order_taxes_by_order').on(t.orderId, t.id),
+    check('order_taxes_category', oneOf(t.category)),
     check('order_taxes_base', sql`${t.baseMinor} >= 0`),
     check('order_taxes_amount', sql`${t.amountMinor} >= 0`)
   ]

@@ -21,8 +21,6 @@ export type Totals = {
   /** What the shipping costs with the tax that the buyer does not pay; null if that is the same. */
   listShippingMinor: number | null
   tax: OrderTax
-  /** Whether the buyer owes the tax instead of the shop. */
-  reverseCharge: boolean
   totalMinor: number
 }
 
@@ -36,7 +34,7 @@ export function computeTotals(terms: SaleTerms, { lines, shippingMinor: listMino
   const shippingMinor = chargedShipping(terms, { lines, shippingMinor: listMinor, currency })
   const tax = taxOf(terms, { lines, shippingMinor }, currency)
   const listShippingMinor = terms.removed === null ? null : listMinor
-  return totalsOf(lines, { shippingMinor, listShippingMinor, tax, ...terms })
+  return totalsOf(lines, { shippingMinor, listShippingMinor, tax })
 }
 
 /** What shipping with a list price costs a buyer whose sale is taxed on these terms. */
@@ -44,12 +42,12 @@ export function chargedShipping({ removed }: Pick<SaleTerms, 'removed'>, { curre
   return removed === null ? listed.shippingMinor : shippingWithoutTax(removed, listed, currency)
 }
 
-type Parts = Pick<Totals, 'shippingMinor' | 'listShippingMinor' | 'tax' | 'reverseCharge'>
+type Parts = Pick<Totals, 'shippingMinor' | 'listShippingMinor' | 'tax'>
 
 /** The sums of lines whose tax is known. */
 export function totalsOf(
   lines: readonly Pick<TaxedLine, 'totalMinor' | 'discountMinor'>[],
-  { shippingMinor, listShippingMinor, tax, reverseCharge }: Parts
+  { shippingMinor, listShippingMinor, tax }: Parts
 ): Totals {
   const goodsMinor = lines.reduce((sum, line) => sum + line.totalMinor, 0)
   const discountMinor = lines.reduce((sum, line) => sum + line.discountMinor, 0)
@@ -59,7 +57,6 @@ export function totalsOf(
     shippingMinor,
     listShippingMinor,
     tax,
-    reverseCharge,
     totalMinor: goodsMinor + shippingMinor + (tax.included ? 0 : tax.amountMinor)
   }
 }
@@ -69,7 +66,7 @@ export type SumColumns = Pick<
   OrderRow,
   'subtotalMinor' | 'discountMinor' | 'shippingMinor' | 'taxMinor' | 'goodsTaxMinor' | 'taxIncluded' | 'totalMinor'
 >
-type AllColumns = SumColumns & Pick<OrderRow, 'listShippingMinor' | 'reverseCharge'>
+type AllColumns = SumColumns & Pick<OrderRow, 'listShippingMinor'>
 
 /** The sums as the columns of an order. */
 export function toColumns({ tax, ...sums }: Totals): AllColumns {
@@ -82,19 +79,35 @@ export function netGoodsMinor(order: Omit<SumColumns, 'shippingMinor' | 'taxMino
   return subtotalMinor - discountMinor - (taxIncluded ? goodsTaxMinor : 0)
 }
 
-/** The price of one unit for a buyer, and the catalog's price if that contains a tax which the buyer does not pay. */
-export type ChargedPrice = Pick<OrderItemRow, 'unitPriceMinor' | 'listPriceMinor'>
+/**
+ * What a line costs before discounts, and the price of one unit. If the buyer does not pay the tax that the catalog's price
+ * contains, the unit's price is rounded, and the line costs its whole price without the tax.
+ */
+export type ChargedPrice = Pick<OrderItemRow, 'unitPriceMinor' | 'listPriceMinor'> & { amountMinor: number }
 
-/** What one unit costs a buyer whose sale is taxed on these terms. */
+/** What units with a price in the catalog cost a buyer whose sale is taxed on these terms. */
 export function chargedPrice(
   { removed }: Pick<SaleTerms, 'removed'>,
   kind: TaxedKind,
-  catalogMinor: number,
+  { catalogMinor, quantity }: { catalogMinor: number; quantity: number },
   currency: string
 ): ChargedPrice {
-  if (removed === null) return { unitPriceMinor: catalogMinor, listPriceMinor: null }
-  const unitPriceMinor = withoutTax(catalogMinor, removed(kind), chargeStepMinor(currency))
-  return { unitPriceMinor, listPriceMinor: catalogMinor }
+  const rate = removed?.(kind) ?? null
+  if (rate === null) return { unitPriceMinor: catalogMinor, listPriceMinor: null, amountMinor: catalogMinor * quantity }
+  const stepMinor = chargeStepMinor(currency)
+  return {
+    unitPriceMinor: withoutTax(catalogMinor, rate, stepMinor),
+    listPriceMinor: catalogMinor,
+    amountMinor: withoutTax(catalogMinor * quantity, rate, stepMinor)
+  }
+}
+
+/** What a line costs before discounts. Without tax, that can be some units of money beside its units' rounded prices. */
+export function lineAmountMinor({
+  totalMinor,
+  discountMinor
+}: Pick<OrderItemRow, 'totalMinor' | 'discountMinor'>): number {
+  return totalMinor + discountMinor
 }
 
 /** What a line costs when its order comes to another total. */
@@ -105,26 +118,26 @@ export type LinePrice = Pick<OrderItemRow, 'unitPriceMinor' | 'discountMinor' | 
  * price follows; where less is charged, the difference is a discount.
  */
 export function pricesFor(
-  lines: readonly Pick<OrderItemRow, 'unitPriceMinor' | 'quantity'>[],
+  lines: readonly Pick<OrderItemRow, 'unitPriceMinor' | 'quantity' | 'totalMinor' | 'discountMinor'>[],
   totalMinor: number
 ): LinePrice[] {
-  const weights = lines.map(({ unitPriceMinor, quantity }) => Math.max(1, unitPriceMinor * quantity))
-  const shares = shareMinor(totalMinor, weights)
-  return lines.map(({ unitPriceMinor, quantity }, index) => {
+  const shares = shareMinor(
+    totalMinor,
+    lines.map((line) => Math.max(1, lineAmountMinor(line)))
+  )
+  return lines.map((line, index) => {
+    const { unitPriceMinor, quantity } = line
     const share = shares[index] ?? 0
-    const price = Math.max(unitPriceMinor, Math.ceil(share / quantity))
+    const amountMinor = lineAmountMinor(line)
+    if (share <= amountMinor) return { unitPriceMinor, discountMinor: amountMinor - share, totalMinor: share }
+    const price = Math.ceil(share / quantity)
     return { unitPriceMinor: price, discountMinor: price * quantity - share, totalMinor: share }
   })
 }
 
 /** How an order is taxed, by its addresses and the rates of the moment. Whether its prices include the tax stays. */
-export function termsOfOrder(db: Db, order: OrderRow, items: readonly OrderItemRow[]): SaleTerms {
-  const included = order.reverseCharge
-    ? items.some(({ listPriceMinor }) => listPriceMinor !== null)
-    : order.taxMinor === 0
-      ? undefined
-      : order.taxIncluded
-  return saleTerms(db, order, items, included)
+export function termsOfOrder(db: Db, order: OrderRow): SaleTerms {
+  return saleTerms(db, order, order.taxIncluded)
 }
 
 const taxes = statement((orm) =>
@@ -160,15 +173,18 @@ export function replaceTaxes(tx: Tx, orderId: number, { lines, rowOf }: Pick<Ord
   insertTaxes(tx, orderId, { lines })
 }
 
-/** A tax of an order, or of a quote, in major units. */
-
 /** The taxes of an order or a quote as their public form. */
 export function toTaxes(lines: readonly TaxLine[], currency: string): TaxView[] {
-  return lines.map(({ name, rateMillionths, amountMinor }) => ({
+  return lines.filter(isNamed).map(({ name, rateMillionths, amountMinor }) => ({
     name,
     ratePercent: rateMillionths / 10_000,
     amount: toMajor(amountMinor, currency)
   }))
+}
+
+/** Whether buyers read of a tax. Of a sale without tax, such as an export, only the invoice says why. */
+function isNamed({ name }: TaxLine): boolean {
+  return name !== ''
 }
 
 /** What stands below the lines of an order, in its order. */
@@ -205,21 +221,23 @@ export function summaryParts(
   const { subtotalMinor, shippingMinor, shippingMethod, taxIncluded, totalMinor } = order
   const part = (kind: SummaryPart['kind'], amountMinor: number, name = ''): SummaryPart => ({ kind, name, amountMinor })
   const discounts = discountParts(db, order).map(({ kind, name, amountMinor }) => part(kind, -amountMinor, name))
-  const taxParts = taxLines.map((tax) =>
-    part(taxIncluded ? 'taxIncluded' : 'tax', tax.amountMinor, rateLabel(tax, texts))
-  )
+  const taxParts = taxLines
+    .filter(isNamed)
+    .map((tax) =>
+      part(taxIncluded && tax.rateMillionths > 0 ? 'taxIncluded' : 'tax', tax.amountMinor, rateLabel(tax, texts))
+    )
   const parts = [
     ...discounts,
     ...(shippingMethod === null
       ? []
       : [part(shippingMethod.pickup ? 'pickup' : 'shipping', shippingMinor, shippingMethod.name)]),
-    ...(taxIncluded ? [] : taxParts)
+    ...taxParts.filter(({ kind }) => kind === 'tax')
   ]
   return [
     ...(parts.length === 0 ? [] : [part('subtotal', subtotalMinor)]),
     ...parts,
     part('total', totalMinor),
-    ...(taxIncluded ? taxParts : [])
+    ...taxParts.filter(({ kind }) => kind === 'taxIncluded')
   ]
 }
 

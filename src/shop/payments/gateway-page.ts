@@ -24,7 +24,7 @@ import { methodConfiguration, paymentDetails, keyFor, payAsCustomer, gatewayEmai
 import type { Db } from '../../platform/db/database.ts'
 import { recurringOfOrder, subscriptionInterval } from '../orders/renewal-order.ts'
 import type { Recurring } from '../orders/renewal-order.ts'
-import { taxesOfOrder } from '../orders/totals.ts'
+import { lineAmountMinor, taxesOfOrder } from '../orders/totals.ts'
 import type { TaxLine } from '../tax/terms.ts'
 import { rateLabel } from '../tax/terms.ts'
 import { methodLabel } from '../shipping/zones.ts'
@@ -157,8 +157,13 @@ function purchase(shop: ShopContext, order: OrderRow, attempt: AttemptRow): Purc
   const lines = [
     ...items.map((item) => {
       const { name, productId, variationId, unitPriceMinor, quantity } = item
-      const product = { name, ...imageFor(shop, { productId, variationId }) }
-      return toLine(product, unitPriceMinor, quantity, subscriptionInterval([item]) !== null)
+      const image = imageFor(shop, { productId, variationId })
+      const isRecurring = subscriptionInterval([item]) !== null
+      const amountMinor = lineAmountMinor(item)
+      if (amountMinor === unitPriceMinor * quantity)
+        return toLine({ name, ...image }, unitPriceMinor, quantity, isRecurring)
+      // The price of a unit without its tax is not a whole number of cents.
+      return toLine({ name: `${quantity} × ${name}`, ...image }, amountMinor, 1, isRecurring)
     }),
     ...taxes.map(({ name, amountMinor, isRecurring }) => toLine({ name }, amountMinor, 1, isRecurring))
   ]

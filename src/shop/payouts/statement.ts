@@ -16,6 +16,7 @@ import type { ShopContext } from '../context.ts'
 import { payouts } from '../referrals/schema.ts'
 import type { PayoutRow } from '../referrals/store.ts'
 import type { Words } from '../settings/language.ts'
+import { sellerLines, sellerOf } from '../settings/seller.ts'
 import { setting } from '../settings/settings.ts'
 import { shopDay } from '../settings/shop-days.ts'
 import { entriesOfPayout, findFailure, findPayout } from './find.ts'
@@ -26,7 +27,9 @@ export function partiesOf(db: Db, affiliateId: number): Pick<PayoutRow, 'seller'
   const { code, userId } = getAffiliateById(db, affiliateId)
   const user = getUserById(db, userId)
   const { firstName: _first, lastName: _last, company, ...place } = user.address ?? {}
-  const language = textsIn(user.language ?? setting(db, 'storefront.language')).textLanguage
+  const texts = textsIn(user.language ?? setting(db, 'storefront.language'))
+  const language = texts.textLanguage
+  const [seller = '', ...legal] = sellerLines(sellerOf(db), texts)
   const { firstName, lastName } = toProfile(db, user)
   const name = `${firstName ?? ''} ${lastName ?? ''}`.trim()
   const lines = [
@@ -35,7 +38,7 @@ export function partiesOf(db: Db, affiliateId: number): Pick<PayoutRow, 'seller'
     ...postalLines(place, language)
   ]
   return {
-    seller: { name: setting(db, 'shop.name'), legal: setting(db, 'shop.legal') },
+    seller: { name: seller, legal: legal.join('\n') },
     // A line break would let the affiliate write lines of their own.
     payee: { code, lines: lines.map((line) => line.replaceAll(/\s+/g, ' ').trim()).filter((line) => line !== '') }
   }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { isCurrency } from '../../platform/money.ts'
 import { isDay } from '../../platform/days.ts'
 import { isCountry } from '../../platform/postal/countries.ts'
+import { readVatId } from '../../platform/vat.ts'
 import { isCronExpression, isLanguage, isOrigin, isProductUrl, isTimeZone, isTrackingUrl } from './checks.ts'
 import { flag, integer, limit, list, pageUrl, rules, text, upTo, webAddress } from './definition.ts'
 import type { Definition } from './definition.ts'
@@ -36,7 +37,30 @@ export const definitions = {
     z.string(rules.languages).refine((tag) => isLanguage(tag) && baseOf(tag) !== null, rules.languages),
     rules.languages
   ),
-  'shop.legal': text('', 'The name, address and VAT id of the seller, at the end of each email'),
+  'shop.legal.name': text(
+    '',
+    'The name of the company or person that sells, on documents and in emails; empty for shop.name',
+    upTo(200)
+  ),
+  'shop.legal.street': text('', 'The street and number of the seller', upTo(200)),
+  'shop.legal.postcode': text('', 'The postcode of the seller', upTo(20)),
+  'shop.legal.city': text('', 'The city of the seller; the country is shop.country', upTo(100)),
+  'shop.legal.vatId': text(
+    '',
+    'The VAT id of the seller, such as DE123456788',
+    upTo(30).refine((id) => id === '' || readVatId(id) !== undefined, rules.vatId)
+  ),
+  'shop.legal.taxNumber': text('', 'The tax number of the seller, for one without a VAT id', upTo(50)),
+  'shop.legal.register': text(
+    '',
+    'The court and number of the company register, such as HRB 12345, Amtsgericht Hamburg',
+    upTo(200)
+  ),
+  'shop.legal.bankAccount': text('', 'The bank account of the seller, on documents', upTo(200)),
+  'shop.legal': text(
+    '',
+    'Other lines about the seller on documents and at the end of emails, such as its managing directors'
+  ),
   'shop.timeZone': text(
     'UTC',
     'The time zone of all dates: on invoices, in reports and exports, of sales and coupons, in emails and on pages, such as Europe/Berlin',
@@ -126,6 +150,10 @@ export const definitions = {
     'For how many days consumers can withdraw from a contract; EU law requires 14'
   ),
   'tax.pricesIncludeTax': flag(true, 'Whether the prices of products and shipping include the tax'),
+  'tax.smallBusiness': flag(
+    false,
+    'Whether the shop charges no tax, because it is a small business (§ 19 UStG, Directive 2006/112/EC, article 284)'
+  ),
   'payments.manualInstructions': text(
     'Please transfer the total to our bank account, with the order number as the reference. We ship your order when the payment arrives.',
     'The payment instructions for buyers who pay by bank transfer or another manual method'

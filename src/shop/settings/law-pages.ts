@@ -9,6 +9,7 @@ import { baseOf, isLanguage, languages } from '../../platform/texts/languages.ts
 import type { Language } from '../../platform/texts/languages.ts'
 import { codeOf, keysOf } from '../../platform/typed.ts'
 import { languageOf, offeredLanguages, wordsOf } from './language.ts'
+import { sellerText } from './seller.ts'
 import { setting } from './settings.ts'
 
 type Shop = { readonly db: Db; readonly config: Pick<Config, 'dataDir'>; readonly language?: string }
@@ -181,12 +182,9 @@ export function writeLawFiles(shop: Shop, wanted: readonly Language[]): string[]
 }
 
 function startingText({ db, config }: Shop, page: LawPage, language: Language): string {
-  const { t } = wordsOf({ db, config, language })
-  const lines = setting(db, 'shop.legal').split('\n')
-  const legal = lines
-    .map((line) => line.trim())
-    .filter(Boolean)
-    .join('\n')
+  const words = wordsOf({ db, config, language })
+  const { t } = words
+  const legal = sellerText(db, words)
   const values: Readonly<Record<string, string>> = {
     shop: setting(db, 'shop.name'),
     seller: legal === '' ? `[[${t('law.seller')}]]` : legal,

@@ -11,6 +11,7 @@ import { countAccountChange, takePoints } from '../limits/points.ts'
 import { findOrder } from '../orders/find.ts'
 import { recurringOfOrder, toRecurring } from '../orders/renewal-order.ts'
 import { orderItems, orders } from '../orders/schema.ts'
+import { lineAmountMinor } from '../orders/totals.ts'
 import { findPayingAttempt } from '../payments/attempts.ts'
 import { endWithPeriod, createPortalSession } from '../payments/buyer-subscription.ts'
 import { findGatewayOf } from '../payments/gateway.ts'
@@ -98,7 +99,7 @@ function newestCharge(db: Db, orderId: number, productId: number) {
     .get()
   if (found === undefined) return undefined
   const { order, item } = found
-  const amountMinor = order.renewalOf === null ? item.unitPriceMinor * item.quantity : item.totalMinor
+  const amountMinor = order.renewalOf === null ? lineAmountMinor(item) : item.totalMinor
   return { amountMinor, currency: order.currency }
 }
 

@@ -1,4 +1,4 @@
-import { percent, textsIn } from '../../platform/texts/languages.ts'
+import { percent, taxName, textsIn } from '../../platform/texts/languages.ts'
 import type { Texts } from '../../platform/texts/languages.ts'
 import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
@@ -12,6 +12,8 @@ import { isShipped } from '../catalog/product-types.ts'
 import type { ProductType } from '../catalog/product-types.ts'
 import { setting } from '../settings/settings.ts'
 import type { ChosenMethod } from '../shipping/input.ts'
+import { taxCategories } from './categories.ts'
+import type { TaxCategory } from './categories.ts'
 import type { TaxClass } from './input.ts'
 import type { TaxRateRow } from './rates.ts'
 import { taxRates } from './schema.ts'
@@ -72,56 +74,65 @@ export type TaxedBuyer = {
 
 /** How the shop taxes a sale to a buyer. */
 export type SaleTerms = TaxTerms & {
-  /** Whether the buyer owes the tax instead of the shop, so that prices are without it. */
-  reverseCharge: boolean
-  /** The rate whose tax the catalog's prices contain and this buyer does not pay; null if prices stay as they are. */
+  /** The rate whose tax the catalog's price of a line contains and this buyer does not pay; null if the prices stay. */
   removed: TaxTerms['rateOf'] | null
 }
 
 /**
- * How the shop taxes a sale of lines to a buyer, by its settings and rates: what is shipped by the country that it is
- * shipped to, what is picked up by the shop's country, and the rest by the buyer's country. Without an address, the shop's own country counts. A business in
- * another member state of the EU than the shop owes the tax itself (reverse charge, Directive 2006/112/EC, articles 138
- * and 196).
+ * How the shop taxes a sale of lines to a buyer, by its settings and rates, line by line: what is shipped by the country
+ * that it is shipped to, what is picked up by the shop's country, and the rest by the buyer's country. Without an address,
+ * the shop's own country counts. A business in another member state of the EU than the shop owes the tax of what goes
+ * there itself (Directive 2006/112/EC, articles 138 and 196).
  *
  * @param included whether the catalog's prices include the tax
  */
 export function saleTerms(
   db: Db,
   buyer: TaxedBuyer,
-  lines: readonly TaxedKind[],
   included: boolean = setting(db, 'tax.pricesIncludeTax')
 ): SaleTerms {
   const seller = setting(db, 'shop.country')
   const places = placesOf(buyer, seller)
   const placeOf = (line: TaxedKind): TaxPlace => (isShipped(line.type) ? places.shipped : places.other)
   const ratesBy = new Map(
-    [...new Set([places.shipped.country, places.other.country])].map((country) => [
+    [...new Set([seller, places.shipped.country, places.other.country])].map((country) => [
       country,
       ratesOfCountry(db, country)
     ])
   )
-  const rateOf = (line: TaxedKind): TaxRate | null => {
+  const chargesTax = (ratesBy.get(seller) ?? []).length > 0
+  const chargedRate = (line: TaxedKind): TaxRate | null => {
     const place = placeOf(line)
     return findRate(ratesBy.get(place.country) ?? [], place.region, line.taxClass)
   }
-  const reverseCharge =
-    isForeignBusiness(buyer.vatId, seller) &&
-    lines.every((line) => isElsewhereInEu(placeOf(line), seller)) &&
-    mayReverseCharge(db)
-  if (!reverseCharge) return { included, reverseCharge, rateOf, removed: null }
-  return {
-    included: false,
-    reverseCharge,
-    rateOf: (line) => ({ name: 'Reverse charge', country: placeOf(line).country, region: '', rateMillionths: 0 }),
-    removed: included ? rateOf : null
+  const isBusiness = chargesTax && isForeignBusiness(buyer.vatId, seller)
+  const isOwed = (line: TaxedKind): boolean => isBusiness && isElsewhereInEu(placeOf(line), seller)
+  const rateOf = (line: TaxedKind): TaxRate | null => {
+    const untaxed = (category: TaxCategory): TaxRate => withoutRate(category, placeOf(line).country)
+    if (isSmallBusiness(db)) return withoutRate('small_business', seller)
+    if (isOwed(line)) return untaxed(isShipped(line.type) ? 'supply' : 'reverse_charge')
+    const rate = chargedRate(line)
+    if (rate !== null || !chargesTax) return rate
+    if (isAbroad(placeOf(line), seller)) return untaxed(isShipped(line.type) ? 'export' : 'outside')
+    return line.taxClass === 'zero' ? untaxed('zero') : null
   }
+  const isRemoved = included && isBusiness && !isSmallBusiness(db)
+  return { included, rateOf, removed: isRemoved ? (line) => (isOwed(line) ? chargedRate(line) : null) : null }
+}
+
+/** Whether the shop charges no tax at all, because it is a small business (§ 19 UStG, Directive 2006/112/EC, article 284). */
+function isSmallBusiness(db: Db): boolean {
+  return setting(db, 'tax.smallBusiness')
+}
+
+function withoutRate(category: TaxCategory, country: string): TaxRate {
+  return { category, name: taxCategories[category].name ?? '', country, region: '', rateMillionths: 0 }
 }
 
 /** Whether businesses elsewhere in the EU owe the tax: the shop is in the EU and charges tax at home, so it is not exempt. */
 export function mayReverseCharge(db: Db): boolean {
   const seller = setting(db, 'shop.country')
-  return isInEu(seller) && ratesOfCountry(db, seller).length > 0
+  return isInEu(seller) && !isSmallBusiness(db) && ratesOfCountry(db, seller).length > 0
 }
 
 function placesOf(buyer: TaxedBuyer, seller: string) {
@@ -144,7 +155,7 @@ function findRate(rates: readonly TaxRateRow[], region: string, taxClass: TaxCla
     const found = rates.find((rate) => rate.region === place && rate.class === each)
     if (found === undefined) continue
     const { name, country, region: where, rateMillionths } = found
-    return { name, country, region: where, rateMillionths }
+    return { category: rateMillionths === 0 ? 'zero' : 'taxed', name, country, region: where, rateMillionths }
   }
   return null
 }
@@ -156,6 +167,11 @@ function isForeignBusiness(vatId: string | null, seller: string): boolean {
 
 function isElsewhereInEu({ country }: TaxPlace, seller: string): boolean {
   return isInEu(seller) && isInEu(country) && country !== seller
+}
+
+/** Whether a place is outside the EU, or for a shop outside it, outside the shop's country. */
+function isAbroad({ country }: TaxPlace, seller: string): boolean {
+  return country !== seller && !(isInEu(seller) && isInEu(country))
 }
 
 type Carried = { lines: readonly TaxedLine[]; shippingMinor: number }
@@ -221,7 +237,14 @@ function toOrderTax({ included, rateOf }: TaxTerms, sold: Carried, { lines, good
 }
 
 /** A tax rate and the place whose rate it is. Rates are exact: 8.875 % is 88 750 millionths. */
-export type TaxRate = { name: string; country: string; region: string; rateMillionths: number }
+export type TaxRate = {
+  category: TaxCategory
+  /** What buyers read; empty for a sale without tax of which they read nothing. */
+  name: string
+  country: string
+  region: string
+  rateMillionths: number
+}
 
 /** What an order owes at one rate, in minor units: the amount without the tax, and the tax. */
 export type TaxLine = TaxRate & { baseMinor: number; amountMinor: number }
@@ -232,12 +255,15 @@ export type Taxable = { rate: TaxRate | null; goodsMinor: number; shippingMinor:
 /** The tax of an order: a line for each rate, and the part of the tax that is on the goods. */
 export type Taxes = { lines: TaxLine[]; goodsMinor: number }
 
-/** A rate as people read it: `19 % VAT`. A rate of zero has only its name. VAT is named as in the language. */
+/**
+ * A rate as people read it: `19 % VAT`. VAT is named as in the language. A rate of zero has only its name, or says why
+ * there is no tax.
+ */
 export function rateLabel(
-  { name, rateMillionths }: Pick<TaxRate, 'name' | 'rateMillionths'>,
+  { category, name, rateMillionths }: Pick<TaxRate, 'category' | 'name' | 'rateMillionths'>,
   texts: Texts = textsIn('en')
 ): string {
-  const label = name === 'VAT' ? texts.t('tax.VAT') : name
+  const label = name === '' && category !== 'taxed' ? texts.t(`tax.${category}`) : taxName(name, texts)
   return rateMillionths === 0 ? label : `${percent(rateMillionths / 10_000, { language: texts.lang })} ${label}`
 }
 
@@ -287,8 +313,8 @@ export function shareEvenly(amountMinor: number, weights: readonly number[]): nu
   return shareMinor(amountMinor, weights.some((weight) => weight > 0) ? weights : weights.map(() => 1))
 }
 
-function rateKey({ country, region, name, rateMillionths }: TaxRate): string {
-  return JSON.stringify([country, region, name, rateMillionths])
+function rateKey({ category, country, region, name, rateMillionths }: TaxRate): string {
+  return JSON.stringify([category, country, region, name, rateMillionths])
 }
 
 type Group = Taxable & { rate: TaxRate | null }

@@ -86,8 +86,8 @@ export const shopBreaks: Break[] = [
     break: ({ shop }) => unsetSetting(shop.app.db, 'shop.legal'),
     check: 'invoices',
     status: 'warning',
-    message: /no address of the seller/,
-    advice: /settings set shop\.legal TEXT/,
+    message: /shop\.legal\.street/,
+    advice: /settings set shop\.legal\.street TEXT/,
     repair: byCommand
   },
   {

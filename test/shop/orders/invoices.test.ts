@@ -4,7 +4,7 @@ import { AppError } from '../../../src/errors.ts'
 import { taxReport } from '../../../src/operations/reports/tax.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
-import { taxesLeft, taxesOfRefund } from '../../../src/shop/invoices/issue.ts'
+import { taxesLeft, taxesOfRefund } from '../../../src/shop/invoices/part-taxes.ts'
 import type { InvoiceTax } from '../../../src/shop/invoices/document.ts'
 import { documentsOf, findInvoice } from '../../../src/shop/invoices/find.ts'
 import { invoicePdf } from '../../../src/shop/invoices/pdf.ts'
@@ -145,11 +145,22 @@ it('freezes seller, buyer and lines when it is issued', () => {
       { label: 'Invoice date', value: '1 June 2026' },
       { label: 'Order number', value: String(order.id) },
       { label: 'Order date', value: '1 June 2026' },
-      { label: 'Date of payment', value: '1 June 2026' }
+      { label: 'Date of payment', value: '1 June 2026' },
+      { label: 'Date of supply', value: '1 June 2026' }
     ],
     seller: ['Shopstead Demo', 'Tin Lantern Ltd', 'Quay 7'],
     buyer: ['Lena', 'Slow Coast', 'Hafen 3 VAT ID fake', '24103 Kiel', 'Germany'],
-    lines: [{ name: 'Storm lantern', sku: null, quantity: '2', unitPrice: '€12.50', rate: '0 %', amount: '€25.00' }],
+    lines: [
+      {
+        name: 'Storm lantern',
+        sku: null,
+        quantity: '2',
+        unitPrice: '€12.50',
+        rate: '0 %',
+        amount: '€25.00',
+        details: []
+      }
+    ],
     hasRates: false,
     sums: [{ label: 'Total', amount: '€25.00', isTotal: true }],
     taxes: [],
@@ -343,7 +354,7 @@ it('reports what invoices minus credit notes come to, day by day', async () => {
   expect(await sum('2026-01-01', '2026-12-31')).toEqual([{ currency: 'EUR', net: 40, tax: 0, gross: 40 }])
   expect(await sum('2026-01-01', '2026-05-31')).toEqual([])
   const { csv } = await taxReport.make({ db }, { from: '2026-06-02', to: '2026-06-02' }, noon)
-  expect(csv().split('\n')[1]).toBe('DE,,,0,no,EUR,-10,0.00,-10,0,1')
+  expect(csv().split('\n')[1]).toBe('DE,,,0,none,no,EUR,-10,0.00,-10,0,1')
 })
 
 const rate = (country: string, percent: number, taxClass: 'standard' | 'reduced' = 'standard') => ({
@@ -400,13 +411,10 @@ it('says on the invoice of a business in another EU country that the buyer owes 
   expect(toText(documentOf(db, id))).toMatchObject({
     buyer: ['Lena', 'France', 'VAT ID FR83404833048'],
     taxes: [],
-    notes: [
-      'Reverse charge: the recipient is liable for the VAT (Article 196 of Directive 2006/112/EC).',
-      'Paid in full on 1 June 2026.'
-    ]
+    notes: ['Tax-free intra-Community supply (Article 138 of Directive 2006/112/EC).', 'Paid in full on 1 June 2026.']
   })
   const { rows } = await taxReport.make({ db }, { from: '2026-06-01', to: '2026-06-01' }, noon)
-  expect(rows).toMatchObject([{ country: 'FR', reverseCharge: true, net: 100, tax: 0 }])
+  expect(rows).toMatchObject([{ country: 'FR', category: 'supply', reverseCharge: true, net: 100, tax: 0 }])
 })
 
 it('reports exactly the invoices minus the credit notes of random orders and refunds', () => {
@@ -444,6 +452,9 @@ it('reports exactly the invoices minus the credit notes of random orders and ref
 
 const taxes = fc.array(
   fc.record({
+    category: fc.constant('taxed' as const),
+    serviceBaseMinor: fc.constant(0),
+    serviceAmountMinor: fc.constant(0),
     name: fc.constant('VAT'),
     country: fc.constantFrom('DE', 'FR'),
     region: fc.constant(''),
@@ -560,9 +571,9 @@ it('writes a tagged PDF with a language, a title, a heading and the cells of its
   const parts = ['/Marked true', '/Lang (en)', '/DisplayDocTitle true', '(Invoice 2026-1)']
   expect(parts.map(has)).toEqual(parts.map((part) => [part, true]))
   const count = (type: string) => pdf.match(new RegExp(`/S /${type}\\b`, 'g'))?.length
-  // The facts have five rows of a head and a value. The head of the lines is repeated on the second page, and is content
+  // The facts have six rows of a head and a value. The head of the lines is repeated on the second page, and is content
   // once. The total is a row of its own.
-  expect([count('Document'), count('H1'), count('Table'), count('TH'), count('TD')]).toEqual([1, 1, 3, 9, 247])
+  expect([count('Document'), count('H1'), count('Table'), count('TH'), count('TD')]).toEqual([1, 1, 3, 10, 248])
 })
 
 it('writes Hebrew and Arabic words from right to left, joined, and numbers and Latin words among them from left to right', async () => {

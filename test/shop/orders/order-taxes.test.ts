@@ -2,7 +2,7 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { documentsOf } from '../../../src/shop/invoices/find.ts'
 import { getCoupon } from '../../../src/shop/catalog/coupons.ts'
-import { addCoupon, repriceOrder, takePaidTotal } from '../../../src/shop/orders/reprice-order.ts'
+import { addCoupon, repriceOrder, setVatId, takePaidTotal } from '../../../src/shop/orders/reprice-order.ts'
 import { explainOrder } from '../../../src/shop/orders/explain.ts'
 import { getOrder, itemsOf } from '../../../src/shop/orders/find.ts'
 import { taxesOfOrder, summaryRows } from '../../../src/shop/orders/totals.ts'
@@ -12,6 +12,7 @@ import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { presetEu, setTaxRate } from '../../../src/shop/tax/rates.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
+import { giveBack } from './refund-properties.ts'
 import { credited, draft, line, makeAffiliate, makeCoupon, makeProduct, makeUser, move, place } from './support.ts'
 
 const operator = { by: 'operator', reason: 'test' }
@@ -82,16 +83,53 @@ it('a later VAT id takes the tax out of the prices, and its removal puts it back
       return repriceOrder(tx, getOrder(tx, placed.id), now())
     })
   expect(reprice(french)).toMatchObject({
-    subtotalMinor: 2499,
+    subtotalMinor: 2498,
     shippingMinor: 417,
     taxMinor: 0,
-    taxIncluded: false,
-    reverseCharge: true,
-    totalMinor: 2916
+    taxIncluded: true,
+    totalMinor: 2915
   })
-  expect(taxes(placed.id)).toMatchObject([{ rate: 'FR 0', baseMinor: 2916, amountMinor: 0 }])
+  expect(taxes(placed.id)).toMatchObject([{ rate: 'FR 0', baseMinor: 2915, amountMinor: 0 }])
   expect(reprice(null)).toMatchObject({ ...placed, updatedAt: now() })
   expect(itemsOf(shop.db, placed.id)).toMatchObject([{ unitPriceMinor: 999, listPriceMinor: null }])
+})
+
+it('a line without tax costs its whole price without it, not its units’ rounded prices', () => {
+  const four = lamp({ quantity: 4 })
+  const { id } = place(shop.db, draft([four], { shippingAddress: { country: 'FR' } }), now())
+  const order = write(shop.db, (tx) => setVatId(tx, getOrder(tx, id), french, now()))
+  // 4 × 12.50 contain 20 % VAT: 50.00 ÷ 1.2 = 41.67, and 4 × 10.42 would be 41.68.
+  expect(order).toMatchObject({ totalMinor: 4167, taxMinor: 0 })
+  expect(itemsOf(shop.db, id)).toMatchObject([{ unitPriceMinor: 1042, listPriceMinor: 1250, totalMinor: 4167 }])
+  expect(taxes(id)).toEqual([{ rate: 'FR 0', baseMinor: 4167, amountMinor: 0 }])
+  move(shop.db, id, 'processing')
+  const back = () => giveBack(shop.db, id, { items: [{ line: 1, quantity: 2 }] })
+  back()
+  back()
+  const documents = documentsOf(shop.db, id).map(({ document }) => document)
+  expect(documents.map(({ lines }) => lines)).toMatchObject([
+    [{ quantity: 4, amountMinor: 4167, discountMinor: 0, netMinor: 4167, taxMinor: 0 }],
+    [{ quantity: 2, amountMinor: 2084, discountMinor: 0 }],
+    [{ quantity: 2, amountMinor: 2083, discountMinor: 0 }]
+  ])
+})
+
+it('a business pays the tax of what stays in the country of the shop, and none for the rest', () => {
+  const song = lamp({ type: 'digital', unitPriceMinor: 1200, totalMinor: 1200 })
+  const at = { shippingAddress: { address1: 'Quay 7', country: 'DE' }, billingAddress: { country: 'FR' } }
+  const { id } = place(shop.db, draft([lamp({ unitPriceMinor: 1190, totalMinor: 1190 }), song], at), now())
+  write(shop.db, (tx) => setVatId(tx, getOrder(tx, id), french, now()))
+  expect(getOrder(shop.db, id)).toMatchObject({ subtotalMinor: 1190 + 1000, taxMinor: 190, totalMinor: 2190 })
+  expect(taxes(id)).toEqual([
+    { rate: 'DE 19', baseMinor: 1000, amountMinor: 190 },
+    { rate: 'FR 0', baseMinor: 1000, amountMinor: 0 }
+  ])
+  expect(summaryRows(shop.db, getOrder(shop.db, id)).map(({ label, amount }) => `${label}: ${amount}`)).toEqual([
+    'Subtotal: €21.90',
+    'Reverse charge: €0.00',
+    'Total: €21.90',
+    'incl. 19 % VAT: €1.90'
+  ])
 })
 
 it('a coupon on the payment page reduces the tax', () => {

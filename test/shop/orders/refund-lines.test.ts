@@ -24,7 +24,7 @@ describe('a refund of lines', () => {
     giveBack(db, id, { items: [{ line: 2, quantity: 1 }] })
     const [note] = notesOf(db, id)
     expect(note).toMatchObject({ totalMinor: 1290, taxMinor: 67, subtotalMinor: 1290, discounts: [] })
-    expect(note?.lines).toMatchObject([{ quantity: 1, amountMinor: 1290, rateMillionths: 55_000 }])
+    expect(note?.lines).toMatchObject([{ quantity: 1, amountMinor: 1290, netMinor: 1223, taxMinor: 67, taxRow: 1 }])
   })
 
   it('puts back what was never shipped, once, and what the operator names', () => {

@@ -5,6 +5,7 @@ import type { Taxable, TaxRate } from '../../../src/shop/tax/terms.ts'
 import { checkTaxes, checkRefunds, taxedOrder } from './tax-properties.ts'
 
 const vat = (percent: number): TaxRate => ({
+  category: 'taxed',
   name: 'VAT',
   country: 'DE',
   region: '',

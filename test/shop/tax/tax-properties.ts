@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { percentOf } from '../../../src/platform/money.ts'
 import { productTypes } from '../../../src/shop/catalog/product-types.ts'
 import { taxClasses } from '../../../src/shop/tax/input.ts'
-import { taxesLeft, taxesOfRefund } from '../../../src/shop/invoices/issue.ts'
+import { taxesLeft, taxesOfRefund } from '../../../src/shop/invoices/part-taxes.ts'
 import type { InvoiceTax } from '../../../src/shop/invoices/document.ts'
 import { totalsOf } from '../../../src/shop/orders/totals.ts'
 import type { TaxRate } from '../../../src/shop/tax/terms.ts'
@@ -45,7 +45,9 @@ function priced({ lines, rates, shippingSteps, included, currency }: TaxedOrder)
   const step = steps[currency] ?? 1
   const rateOf = ({ taxClass }: { taxClass: (typeof taxClasses)[number] }): TaxRate | null => {
     const rateMillionths = rates[taxClasses.indexOf(taxClass)] ?? null
-    return rateMillionths === null ? null : { name: taxClass, country: 'DE', region: '', rateMillionths }
+    return rateMillionths === null
+      ? null
+      : { category: 'taxed', name: taxClass, country: 'DE', region: '', rateMillionths }
   }
   const carried = {
     lines: lines.map(({ steps: count, off, ...kind }) => ({
@@ -63,7 +65,7 @@ function priced({ lines, rates, shippingSteps, included, currency }: TaxedOrder)
     terms,
     carried,
     tax,
-    totals: totalsOf(carried.lines, { shippingMinor, listShippingMinor: null, tax, reverseCharge: false })
+    totals: totalsOf(carried.lines, { shippingMinor, listShippingMinor: null, tax })
   }
 }
 
@@ -101,8 +103,15 @@ export function checkTaxes(order: TaxedOrder): void {
 /** Refunds return each tax in proportion to what is left, and all refunds together return the whole. */
 export function checkRefunds(order: TaxedOrder): void {
   const { tax, totals } = priced(order)
-  const untaxed = { name: '', country: '', region: '', rateMillionths: 0, amountMinor: 0 }
-  const whole = [...tax.lines, { ...untaxed, baseMinor: totals.totalMinor - grossOf(tax.lines) }]
+  const untaxed = { category: 'none', name: '', country: '', region: '', rateMillionths: 0, amountMinor: 0 } as const
+  const rows = [...tax.lines, { ...untaxed, baseMinor: totals.totalMinor - grossOf(tax.lines) }]
+  // A third of everything is services.
+  const third = (minor: number): number => Math.floor(minor / 3)
+  const whole = rows.map((row) => ({
+    ...row,
+    serviceBaseMinor: third(row.baseMinor),
+    serviceAmountMinor: third(row.amountMinor)
+  }))
   const credited: InvoiceTax[][] = []
   let restMinor = totals.totalMinor
   for (const share of [...order.refunds, 1000]) {
@@ -112,6 +121,9 @@ export function checkRefunds(order: TaxedOrder): void {
     equal(grossOf(part), partMinor)
     for (const [index, { baseMinor, amountMinor }] of part.entries()) {
       ok(baseMinor >= 0 && amountMinor >= 0)
+      const { serviceBaseMinor, serviceAmountMinor } = part[index] ?? { serviceBaseMinor: -1, serviceAmountMinor: -1 }
+      ok(serviceBaseMinor >= 0 && serviceBaseMinor <= baseMinor)
+      ok(serviceAmountMinor >= 0 && serviceAmountMinor <= amountMinor)
       const from = left[index] ?? { baseMinor: 0, amountMinor: 0 }
       const gross = grossOf([from])
       const exact = gross === 0 ? 0 : ((baseMinor + amountMinor) * from.amountMinor) / gross
@@ -121,5 +133,7 @@ export function checkRefunds(order: TaxedOrder): void {
     restMinor -= partMinor
   }
   equal(restMinor, 0)
-  equal(grossOf(taxesLeft(whole, credited)), 0)
+  const left = taxesLeft(whole, credited)
+  equal(grossOf(left), 0)
+  equal(sum(left.map(({ serviceBaseMinor, serviceAmountMinor }) => serviceBaseMinor + serviceAmountMinor)), 0)
 }

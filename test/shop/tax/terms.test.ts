@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { presetEu, removeTaxRates, setTaxRate } from '../../../src/shop/tax/rates.ts'
-import { saleTerms } from '../../../src/shop/tax/terms.ts'
+import { mayReverseCharge, saleTerms } from '../../../src/shop/tax/terms.ts'
 import type { TaxedBuyer, TaxedKind } from '../../../src/shop/tax/terms.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
@@ -28,8 +28,8 @@ const inCountry = (country: string, vatId: string | null = null): TaxedBuyer => 
   shippingAddress: { country }
 })
 const percentOf = (buyer: TaxedBuyer, line: TaxedKind): number | null => {
-  const rate = saleTerms(shop.db, buyer, [line]).rateOf(line)
-  return rate === null ? null : rate.rateMillionths / 10_000
+  const rate = saleTerms(shop.db, buyer).rateOf(line)
+  return rate === null || rate.name === '' ? null : rate.rateMillionths / 10_000
 }
 
 describe('the rate of a line', () => {
@@ -74,41 +74,79 @@ describe('the rate of a line', () => {
   })
 })
 
+const categoriesOf = (buyer: TaxedBuyer, ...lines: TaxedKind[]) => {
+  const { rateOf } = saleTerms(shop.db, buyer)
+  return lines.map((line) => rateOf(line)?.category ?? null)
+}
+
 describe('a business in another member state of the EU', () => {
   it('owes the tax itself, so the price is without the tax', () => {
-    const terms = saleTerms(shop.db, inCountry('FR', french), [mug])
-    expect(terms).toMatchObject({ included: false, reverseCharge: true })
-    expect(terms.rateOf(mug)).toEqual({ name: 'Reverse charge', country: 'FR', region: '', rateMillionths: 0 })
+    const terms = saleTerms(shop.db, inCountry('FR', french))
+    expect(terms.rateOf(mug)).toEqual({
+      category: 'supply',
+      name: 'Intra-Community supply',
+      country: 'FR',
+      region: '',
+      rateMillionths: 0
+    })
+    expect(terms.rateOf(song)).toMatchObject({ category: 'reverse_charge', name: 'Reverse charge' })
     expect(terms.removed?.(mug)?.rateMillionths).toBe(200_000)
     setSetting(shop.db, 'tax.pricesIncludeTax', 'false', 0)
-    expect(saleTerms(shop.db, inCountry('FR', french), [mug]).removed).toBeNull()
+    expect(saleTerms(shop.db, inCountry('FR', french)).removed).toBeNull()
   })
 
   it.each([
-    ['the goods stay in the country of the shop', inCountry('DE', french)],
-    ['the goods leave the EU', inCountry('CH', french)],
-    ['the id is one of the country of the shop', inCountry('FR', 'DE136695976')],
-    ['the id is not valid', inCountry('FR', 'FR40303265046')],
-    ['the id is one of a country outside the EU', inCountry('FR', 'GB980780684')],
-    ['there is no id', inCountry('FR')],
-    ['the address is unknown', { ...nowhere, vatId: french }]
-  ])('pays the tax as usual if %s', (_why, buyer) => {
-    expect(saleTerms(shop.db, buyer, [mug])).toMatchObject({ included: true, reverseCharge: false })
+    ['the goods stay in the country of the shop', inCountry('DE', french), 'taxed'],
+    ['the goods leave the EU', inCountry('CH', french), 'export'],
+    ['the id is one of the country of the shop', inCountry('FR', 'DE136695976'), 'taxed'],
+    ['the id is not valid', inCountry('FR', 'FR40303265046'), 'taxed'],
+    ['the id is one of a country outside the EU', inCountry('FR', 'GB980780684'), 'taxed'],
+    ['there is no id', inCountry('FR'), 'taxed'],
+    ['the address is unknown', { ...nowhere, vatId: french }, 'taxed']
+  ])('pays the tax as usual if %s', (_why, buyer, category) => {
+    expect(categoriesOf(buyer, mug)).toEqual([category])
+    expect(saleTerms(shop.db, buyer).removed?.(mug) ?? null).toBeNull()
   })
 
-  it('pays the tax as usual if a part of the order stays in the country of the shop', () => {
+  it('pays the tax of goods that stay in the country of the shop, and owes that of a download in the same order', () => {
     const buyer = { ...inCountry('DE', french), billingAddress: { country: 'FR' } }
-    expect(saleTerms(shop.db, buyer, [mug, song]).reverseCharge).toBe(false)
-    expect(saleTerms(shop.db, buyer, [song]).reverseCharge).toBe(true)
+    expect(categoriesOf({ ...buyer, shippingAddress: { address1: 'Quay 7', country: 'DE' } }, mug, song)).toEqual([
+      'taxed',
+      'reverse_charge'
+    ])
   })
 
   it('pays the tax as usual in a shop outside the EU, or in one that charges no tax at home', () => {
     setSetting(shop.db, 'shop.country', 'CH', 0)
     setTaxRate(shop.db, { region: '', name: null, country: 'CH', class: 'standard', rateMillionths: 81_000 })
-    expect(saleTerms(shop.db, inCountry('FR', french), [mug]).reverseCharge).toBe(false)
+    expect(categoriesOf(inCountry('FR', french), mug)).toEqual(['taxed'])
     setSetting(shop.db, 'shop.country', 'DE', 0)
     removeTaxRates(shop.db, { country: 'DE' })
-    expect(saleTerms(shop.db, inCountry('FR', french), [mug]).reverseCharge).toBe(false)
+    expect(categoriesOf(inCountry('FR', french), mug)).toEqual(['taxed'])
+  })
+})
+
+describe('a sale without tax', () => {
+  it('is an export of goods, or a service outside the EU', () => {
+    expect(categoriesOf(inCountry('CH'), mug, song)).toEqual(['export', 'outside'])
+    setTaxRate(shop.db, { region: '', name: null, country: 'CH', class: 'standard', rateMillionths: 81_000 })
+    expect(categoriesOf(inCountry('CH'), mug, song)).toEqual(['taxed', 'taxed'])
+  })
+
+  it('is at the zero rate, or one of which the shop knows no rate', () => {
+    const bread: TaxedKind = { ...mug, taxClass: 'zero' }
+    expect(categoriesOf(nowhere, bread)).toEqual(['zero'])
+    removeTaxRates(shop.db, { country: 'FR' })
+    expect(categoriesOf(inCountry('FR'), mug)).toEqual([null])
+    removeTaxRates(shop.db, { country: 'DE' })
+    expect(categoriesOf(nowhere, bread)).toEqual([null])
+  })
+
+  it('is every one of a small business, also to businesses elsewhere in the EU', () => {
+    setSetting(shop.db, 'tax.smallBusiness', 'true', 0)
+    expect(categoriesOf(inCountry('FR', french), mug, song)).toEqual(['small_business', 'small_business'])
+    expect(saleTerms(shop.db, inCountry('FR', french)).removed).toBeNull()
+    expect(mayReverseCharge(shop.db)).toBe(false)
   })
 })
 

@@ -735,8 +735,9 @@ CREATE TABLE `order_items` (
 	CONSTRAINT "order_items_quantity" CHECK("order_items"."quantity" > 0),
 	CONSTRAINT "order_items_type" CHECK("order_items"."type" IN ('physical', 'digital')),
 	CONSTRAINT "order_items_tax_class" CHECK("order_items"."tax_class" IN ('standard', 'reduced', 'zero')),
-	CONSTRAINT "order_items_discount" CHECK("order_items"."discount_minor" BETWEEN 0 AND "order_items"."unit_price_minor" * "order_items"."quantity"),
-	CONSTRAINT "order_items_total" CHECK("order_items"."total_minor" = "order_items"."unit_price_minor" * "order_items"."quantity" - "order_items"."discount_minor"),
+	CONSTRAINT "order_items_discount" CHECK("order_items"."discount_minor" >= 0),
+	CONSTRAINT "order_items_total" CHECK("order_items"."total_minor" + "order_items"."discount_minor" = "order_items"."unit_price_minor" * "order_items"."quantity"
+        OR ("order_items"."list_price_minor" IS NOT NULL AND abs("order_items"."total_minor" + "order_items"."discount_minor" - "order_items"."unit_price_minor" * "order_items"."quantity") < 100 * "order_items"."quantity")),
 	CONSTRAINT "order_items_stock_taken" CHECK("order_items"."stock_taken" BETWEEN 0 AND "order_items"."quantity")
 ) STRICT;
 --> statement-breakpoint
@@ -760,6 +761,7 @@ CREATE INDEX `order_refunds_by_order` ON `order_refunds` (`order_id`,`id`);--> s
 CREATE TABLE `order_taxes` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`order_id` integer NOT NULL,
+	`category` text DEFAULT 'taxed' NOT NULL,
 	`name` text NOT NULL,
 	`country` text NOT NULL,
 	`region` text NOT NULL,
@@ -767,6 +769,7 @@ CREATE TABLE `order_taxes` (
 	`base_minor` integer NOT NULL,
 	`amount_minor` integer NOT NULL,
 	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "order_taxes_category" CHECK("order_taxes"."category" IN ('taxed', 'zero', 'supply', 'reverse_charge', 'export', 'outside', 'small_business', 'none')),
 	CONSTRAINT "order_taxes_base" CHECK("order_taxes"."base_minor" >= 0),
 	CONSTRAINT "order_taxes_amount" CHECK("order_taxes"."amount_minor" >= 0)
 ) STRICT;
@@ -788,7 +791,6 @@ CREATE TABLE `orders` (
 	`tax_minor` integer DEFAULT 0 NOT NULL,
 	`goods_tax_minor` integer DEFAULT 0 NOT NULL,
 	`tax_included` integer DEFAULT true NOT NULL,
-	`reverse_charge` integer DEFAULT false NOT NULL,
 	`total_minor` integer NOT NULL,
 	`refunded_minor` integer DEFAULT 0 NOT NULL,
 	`strategy` text NOT NULL,
@@ -819,7 +821,6 @@ CREATE TABLE `orders` (
 	CONSTRAINT "orders_tax" CHECK("orders"."goods_tax_minor" BETWEEN 0 AND "orders"."tax_minor"),
 	CONSTRAINT "orders_imported" CHECK("orders"."imported" IN (0, 1)),
 	CONSTRAINT "orders_tax_included" CHECK("orders"."tax_included" IN (0, 1)),
-	CONSTRAINT "orders_reverse_charge" CHECK("orders"."reverse_charge" IN (0, 1)),
 	CONSTRAINT "orders_total" CHECK("orders"."total_minor" = "orders"."subtotal_minor" - "orders"."discount_minor" + "orders"."shipping_minor" + (1 - "orders"."tax_included") * "orders"."tax_minor"),
 	CONSTRAINT "orders_refunded" CHECK("orders"."refunded_minor" BETWEEN 0 AND "orders"."total_minor")
 ) STRICT;

@@ -1,0 +1,33 @@
+import { keysOf } from '../../platform/typed.ts'
+
+/**
+ * Why a sale is taxed as it is. The codes are those of electronic invoices (EN 16931, BT-151, of the list UNCL 5305). The
+ * names are those of the taxes of orders; empty where buyers read of no tax.
+ * - `taxed`: at a rate above zero, of whatever country
+ * - `zero`: at a rate of zero
+ * - `supply`: goods to a business in another member state of the EU (Directive 2006/112/EC, article 138)
+ * - `reverse_charge`: a service to such a business, which owes the tax (article 196)
+ * - `export`: goods that leave the EU, or the country of a shop outside it (article 146)
+ * - `outside`: a service to a buyer outside the EU, or outside the country of a shop outside it (articles 44, 58 and 59)
+ * - `small_business`: a sale of a small business, which charges no tax (article 284)
+ * - `none`: a sale of which the shop knows no tax rate
+ */
+export const taxCategories = {
+  taxed: { code: 'S', name: null },
+  zero: { code: 'Z', name: '' },
+  supply: { code: 'K', name: 'Intra-Community supply' },
+  reverse_charge: { code: 'AE', name: 'Reverse charge' },
+  export: { code: 'G', name: '' },
+  outside: { code: 'O', name: '' },
+  small_business: { code: 'E', name: '' },
+  none: { code: 'O', name: '' }
+} as const satisfies Record<string, { code: string; name: string | null }>
+
+export type TaxCategory = keyof typeof taxCategories
+
+export const taxCategoryNames = keysOf(taxCategories)
+
+/** Whether the buyer, a business in another member state of the EU, owes the tax instead of the shop. */
+export function isOwedByBuyer({ category }: { category: TaxCategory }): boolean {
+  return category === 'supply' || category === 'reverse_charge'
+}
