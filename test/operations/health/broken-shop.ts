@@ -99,12 +99,17 @@ export async function openSoundShop(onEnd: BrokenShop['onEnd']): Promise<BrokenS
   return world
 }
 
+export const lawSettings = (['terms', 'withdrawal', 'privacy', 'imprint'] as const).map(
+  (page) => `storefront.${page}Url` as const
+)
+
 async function makeSound({ shop, dataDir, stripe }: BrokenShop, publicUrl: string): Promise<void> {
   const { db } = shop.app
   for (const [key, value] of [
     ['registration.passwordMinLength', '15'],
     ['shop.legal', 'Tin Lantern Ltd'],
     ['shop.country', 'DE'],
+    ...lawSettings.map((name) => [name, `https://shop.example/${name}`] as const),
     ['backup.schedule', '0 3 * * *'],
     ['backup.keep', '5']
   ] as const)

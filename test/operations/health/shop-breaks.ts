@@ -12,7 +12,7 @@ import { addEndpoint } from '../../../src/shop/webhooks/endpoints.ts'
 import { draft, line, makeProduct, place } from '../../shop/orders/support.ts'
 import { byCommand } from './break.ts'
 import type { Break } from './break.ts'
-import { listen } from './broken-shop.ts'
+import { lawSettings, listen } from './broken-shop.ts'
 import type { BrokenShop } from './broken-shop.ts'
 
 const dayMs = 24 * 60 * 60_000
@@ -36,6 +36,16 @@ export const shopBreaks: Break[] = [
     message: /sells nothing/,
     advice: /modules enable commerce/,
     repair: byCommand
+  },
+  {
+    what: 'law texts that are missing',
+    break: ({ shop }) => lawSettings.forEach((name) => unsetSetting(shop.app.db, name)),
+    check: 'law texts',
+    status: 'warning',
+    message: /no page for: terms, withdrawal, privacy, imprint\.$/,
+    advice: /set storefront\.termsUrl and the settings beside it/,
+    repair: ({ shop }) =>
+      lawSettings.forEach((name) => setSetting(shop.app.db, name, `https://shop.example/${name}`, now()))
   },
   {
     what: 'a file of a sold product that is missing',
