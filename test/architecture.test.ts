@@ -20,7 +20,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/referrals', 'shop/invoices', 'shop/feeds'],
   ['shop/orders'],
   ['shop/payments', 'shop/shipments'],
-  ['shop/payouts'],
+  ['shop/payouts', 'shop/declarations'],
   ['shop/checkout', 'shop/entitlements', 'shop/mailer', 'shop/subscriptions'],
   ['shop/corrections'],
   ['shop/customers'],

@@ -8,6 +8,7 @@ import { purgeMedia } from '../shop/catalog/images/media-files.ts'
 import { purgePrices } from '../shop/catalog/public/lowest-price.ts'
 import { dropExpiredKeys } from '../shop/checkout/idempotency.ts'
 import { eraseDormant, forgetGuests, remindDormant } from '../shop/customers/retention.ts'
+import { forgetOldDeclarers } from '../shop/declarations/find.ts'
 import { purgeEvents } from '../shop/events/list-events.ts'
 import { shopDay, startOfShopDay } from '../shop/settings/shop-days.ts'
 import { purgeMails } from '../shop/mail/queue.ts'
@@ -59,6 +60,7 @@ export async function cleanUp(shop: ShopContext, isStopped: () => boolean = () =
   const changes: readonly Change[] = [
     ...purges,
     (tx, _now, limit) => anonymiseUnpaidOrders(tx, ordersBefore, limit),
+    forgetOldDeclarers,
     eraseDormant
   ]
   const walks: readonly Walk[] = [

@@ -12,7 +12,8 @@ import {
   endGuestSubscription,
   sendSubscriptionLink,
   guestSubscriptionOf,
-  payUrlOf
+  payUrlOf,
+  withdrawUrlOf
 } from '../shop/checkout/buyer-order.ts'
 import { askGateway, buyerStatuses, buyerStatusOf } from '../shop/checkout/buyer-status.ts'
 import type { BuyerStatus } from '../shop/checkout/buyer-status.ts'
@@ -178,6 +179,7 @@ export function orderPage(
     again: isUndecided ? donePath(order) : null,
     whereTo: waitsForAddress(order) ? addressPath(order) : null,
     pay: payUrlOf(app, order, buyerStatus, now),
+    withdraw: withdrawUrlOf(app, order, now),
     cancel: canCancel(order, buyerStatus) ? `/checkout/cancel/${order.publicToken}` : null,
     back: backUrl(app.db, order, buyerStatus) ?? shopHome(app)
   }

@@ -21,6 +21,7 @@ import type { Assets } from './assets.ts'
 import { lawTextPages } from './law-pages.ts'
 import { invoicePages } from './invoice-page.ts'
 import { missingAddressPages } from './missing-address.ts'
+import { declarationPages } from './declaration-pages.ts'
 import { donePages, subscriptionPages } from './order-page.ts'
 import type { HtmlReply, PageCall, PageReply, PageRoute } from './page.ts'
 import { checkoutPages } from './pay-page.ts'
@@ -47,6 +48,7 @@ export const pageRoutes: readonly PageRoute[] = [
   ...statementPages,
   ...shippingPages,
   ...lawTextPages,
+  ...declarationPages,
   ...checkoutPages
 ]
 

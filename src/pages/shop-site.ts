@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import { currencyDecimals, toMajor, toMinor } from '../platform/money.ts'
 import { cheapestTo, destinations } from '../shop/feeds/shipping-costs.ts'
+import { sellsSubscriptions } from '../shop/benefits/records.ts'
 import { isReady } from '../shop/payments/gateway.ts'
 import { currentHoliday } from '../shop/settings/holiday.ts'
 import { languageOf, wordsOf } from '../shop/settings/language.ts'
@@ -31,6 +32,10 @@ export function requireOpen(app: App): void {
 /** The path of the page with the costs of shipping. */
 export const shippingPath = '/shipping-costs'
 
+/** The page on which buyers withdraw from a contract, and the one on which they cancel a subscription. */
+export const withdrawPath = '/withdraw'
+export const cancelPath = '/cancel-contract'
+
 /** What the settings say about the storefront. */
 export function siteOf(app: App): Site {
   const { db, publicUrl, cards } = app
@@ -45,7 +50,7 @@ export function siteOf(app: App): Site {
     logoUrl: setting(db, 'storefront.logoUrl'),
     accentColor: setting(db, 'storefront.accentColor'),
     contact: setting(db, 'storefront.contact'),
-    links: [...(isEuLaw ? [{ label: t('shippingCosts'), url: shippingPath }] : []), ...law],
+    links: [...(isEuLaw ? consumerLinks(app, t) : []), ...law],
     readFirst: law.filter(({ page }) => page !== 'imprint'),
     language,
     timeZone: shopTimeZone(db),
@@ -68,6 +73,15 @@ export function siteOf(app: App): Site {
     returns: returnsOf(app),
     shippingTo: (unit) => shippingTo(app, unit)
   }
+}
+
+/** The pages that EU law asks for beside the shop's own texts. */
+function consumerLinks({ db }: App, t: Translate): { label: string; url: string }[] {
+  return [
+    { label: t('shippingCosts'), url: shippingPath },
+    { label: t('withdraw.link'), url: withdrawPath },
+    ...(sellsSubscriptions(db) ? [{ label: t('cancel.link'), url: cancelPath }] : [])
+  ]
 }
 
 function returnsOf({ db }: App): Site['returns'] {

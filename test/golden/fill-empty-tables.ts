@@ -21,6 +21,19 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
     target_id: 1,
     moved_at: now
   })
+  insert('declarations', {
+    kind: 'withdrawal',
+    order_id: 1,
+    contract: '1',
+    name: 'Lena Hartmann',
+    email: 'lena@shop.example',
+    email_key: 'lena@shop.example',
+    item_ids: null,
+    message: 'too small',
+    is_for_cause: 0,
+    language: 'en',
+    received_at: now
+  })
   insert('desk_people', { email: 'anna@shop.example', email_key: 'anna@shop.example', role: 'owner', created_at: now })
   insert('desk_passkeys', {
     id: 'golden-passkey',

@@ -3,6 +3,8 @@ import type { App } from '../../app.ts'
 import { formatMoney, toMinor } from '../../platform/money.ts'
 import { showOrder } from '../../shop/customers/admin-orders.ts'
 import type { AdminOrder, OrderRecord } from '../../shop/customers/admin-orders.ts'
+import { declarationsOf } from '../../shop/declarations/find.ts'
+import type { DeclarationView } from '../../shop/declarations/find.ts'
 import type { LineQuantity } from '../../shop/orders/refund-lines.ts'
 import type { RefundView } from '../../shop/orders/shapes.ts'
 import type { ShipmentView } from '../../shop/shipments/find.ts'
@@ -41,9 +43,10 @@ export function parseItem(option: string, text: string): { slug: string; sku: st
  */
 export function answer(app: App, id: number, did: { json?: object; lines?: readonly string[] } = {}): Answer {
   const { order, history } = showOrder(app.db, id)
+  const declarations = declarationsOf(app.db, [id], null)
   const moves = history.map((row) => [timeCell(row.at), row.from ?? '', row.to, row.by, row.reason])
   return {
-    json: { order, history, ...did.json },
+    json: { order, history, declarations, ...did.json },
     human: [
       ...(did.lines ?? []),
       `Order ${order.id}: ${stateText(order)}, ${money(order, order.total)}, ${plain(order.email ?? 'no email')}`,
@@ -52,6 +55,7 @@ export function answer(app: App, id: number, did: { json?: object; lines?: reado
       ...order.lineItems.map((item) => `  ${item.quantity} × ${item.name}: ${money(order, item.total)}`),
       ...order.shipments.map(shipmentLine),
       ...order.refunds.map((refund) => refundLine(order, refund)),
+      ...declarations.map(declarationLine),
       ...order.coupons.map((coupon) => `  Coupon ${coupon.code}: ${money(order, coupon.discount)} off`),
       ...buyerLines(order),
       table(['At', 'From', 'To', 'By', 'Reason'], moves)
@@ -87,6 +91,14 @@ function shipmentLine({ shippedAt, carrier, tracking, lines }: ShipmentView): st
   const how = [carrier, tracking].filter((part) => part !== null).join(' ')
   const goods = lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ')
   return plain(`  Shipped ${timeText(shippedAt)}${how === '' ? '' : ` with ${how}`}: ${goods}`)
+}
+
+function declarationLine({ kind, receivedAt, lines, message }: DeclarationView): string {
+  const what = lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ')
+  const said = message === null ? '' : ` (${message.replaceAll(/\s+/g, ' ')})`
+  return plain(
+    `  ${kind === 'withdrawal' ? 'Withdrawal' : 'Cancellation'} received ${timeText(receivedAt)}: ${what}${said}`
+  )
 }
 
 function money(order: AdminOrder, amount: number): string {

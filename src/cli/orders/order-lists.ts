@@ -16,7 +16,9 @@ import { JsonList, moreLines, TextParts, showProgress } from '../terminal/output
 import type { Answer } from '../terminal/output.ts'
 import { parseOpenDays, parseOpenPeriod } from '../../operations/reports/days.ts'
 import { addCommand, runs } from '../run.ts'
-import { table, timeCell } from '../terminal/table.ts'
+import { plain, table, timeCell, timeText } from '../terminal/table.ts'
+import { listDeclarations } from '../../shop/declarations/find.ts'
+import type { DeclarationView } from '../../shop/declarations/find.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { reviewNotes } from '../people/payouts.ts'
 import { dismissWarning, listWarnings, warningKinds } from '../../shop/payments/warnings.ts'
@@ -124,7 +126,12 @@ function* withHead(rows: Iterable<string>): Generator<string, void> {
 
 /** Lists the payment warnings that `shopstead health` counts, and marks them as dealt with. */
 export function defineWarnings(group: ShopCommand): void {
-  const command = addCommand(group, 'warnings', 'list payments that need your attention', 'orders warnings --settled 3')
+  const command = addCommand(
+    group,
+    'warnings',
+    'list payments and declarations of buyers that need your attention',
+    'orders warnings --settled 3'
+  )
     .addOption(new Option('--kind <kind>', 'only warnings of this kind').choices(warningKinds))
     .option('--settled <id>', 'mark this warning as dealt with; health no longer reports it')
   runs(command, ({ app, options, now }: Work<{ settled?: string; kind?: WarningKind }>) => {
@@ -137,7 +144,7 @@ export function defineWarnings(group: ShopCommand): void {
         table(
           ['Id', 'Order', 'What'],
           warnings.map(({ id, orderId, message }) => [id, orderId, message]),
-          'No payment needs your attention.'
+          'Nothing needs your attention.'
         ),
         ...(kind === undefined ? reviewNotes(app) : [])
       ]
@@ -147,4 +154,54 @@ export function defineWarnings(group: ShopCommand): void {
 
 function toJson({ id, orderId, kind, objectId, message, createdAt }: WarningRow): object {
   return { id, orderId, kind, objectId, message, createdAt: toIso(createdAt) }
+}
+
+/** Lists what buyers declared about their contracts: withdrawals and cancelled subscriptions. */
+export function defineDeclarations(group: ShopCommand): void {
+  const about = 'list withdrawals and cancellations that buyers declared, newest first'
+  const command = addCommand(group, 'declarations', about, 'orders declarations')
+    .option('--order <id>', 'only those about this order')
+    .option('--limit <n>', 'maximum number, up to 1000', '20')
+  runs(command, ({ app, options }: Work<{ order?: string; limit: string }>) => {
+    const { order, limit } = options
+    const declarations = listDeclarations(app.db, {
+      ...(order === undefined ? {} : { orderId: parseId(order) }),
+      limit: parsePageLimit(limit)
+    })
+    const rows = declarations.map((each) => [
+      each.id,
+      timeCell(each.receivedAt),
+      each.kind,
+      each.orderId,
+      plain(`${each.name}, ${each.email ?? 'no email'}`),
+      plain(describeDeclaration(each))
+    ])
+    const head = ['Id', 'Received', 'Kind', 'Order', 'Buyer', 'What']
+    return { json: { declarations }, human: table(head, rows, 'No buyer has declared anything.') }
+  })
+}
+
+function describeDeclaration({
+  kind,
+  orderId,
+  contract,
+  lines,
+  message,
+  isForCause,
+  wantedEnd,
+  endsAt
+}: DeclarationView) {
+  const parts =
+    kind === 'withdrawal'
+      ? [lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ')]
+      : [
+          isForCause ? 'for cause' : '',
+          wantedEnd === null ? '' : `wanted for ${wantedEnd}`,
+          endsAt === null ? '' : `ends ${timeText(endsAt)}`
+        ]
+  const named = orderId === null ? `named ${contract}, which matches no order` : ''
+  return [named, ...parts, message ?? '']
+    .filter((part) => part !== '')
+    .join('; ')
+    .replaceAll(/\s+/g, ' ')
 }

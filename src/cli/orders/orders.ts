@@ -10,7 +10,7 @@ import { answer, by, parseLineQuantity } from './order-answer.ts'
 import { defineCreate } from './order-create.ts'
 import { defineEdit } from './order-edit.ts'
 import { defineInvoice, defineDocuments, definePack } from './order-documents.ts'
-import { defineLists, defineWarnings } from './order-lists.ts'
+import { defineDeclarations, defineLists, defineWarnings } from './order-lists.ts'
 import { defineMoney } from './order-money.ts'
 import type { Answer } from '../terminal/output.ts'
 import { showProgress } from '../terminal/output.ts'
@@ -50,6 +50,7 @@ export function define(program: ShopCommand): void {
   defineDocuments(group)
   definePack(group)
   defineWarnings(group)
+  defineDeclarations(group)
 }
 
 function defineMoves(group: ShopCommand): void {

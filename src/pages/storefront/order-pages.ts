@@ -68,7 +68,7 @@ async function orderPage(visit: Visit, { status = 200, error = null }: Outcome):
   const { client, site, param, query } = visit
   try {
     const known = await client.get(`/orders/${Number(param)}`)
-    const { order, payUrl, canCancel } = known
+    const { order, payUrl, canCancel, withdrawUrl } = known
     const { over } = orderStates[order.status]
     // As long as the order can be paid, a second one would be a mistake.
     const isOpen = payUrl !== null || order.status === 'pending'
@@ -82,6 +82,7 @@ async function orderPage(visit: Visit, { status = 200, error = null }: Outcome):
       payUrl,
       howToPay: order.status === 'on-hold' && canCancel ? `/checkout/done/${order.orderToken}` : null,
       canCancel: canCancel && !over,
+      withdrawUrl,
       canRepeat: !isOpen && again === null,
       again
     }

@@ -180,6 +180,15 @@ export function findRenewed(db: Db, orderId: number | null): GatewaySubscription
   return orderId === null ? undefined : renewedForOrder(db).get({ orderId })
 }
 
+const anySubscription = statement((orm) =>
+  orm.select({ id: gatewaySubscriptions.gatewayId }).from(gatewaySubscriptions).limit(1).prepare()
+)
+
+/** Whether anyone has had a subscription that the gateway renews. */
+export function sellsSubscriptions(db: Db): boolean {
+  return anySubscription(db).get() !== undefined
+}
+
 /** The key by which fixed terms are joined. Subscriptions that Stripe renews are never joined. */
 function termKey(row: {
   id: number

@@ -27,6 +27,8 @@ import { addressPath, waitsForAddress } from '../orders/address.ts'
 import type { Address } from '../orders/address.ts'
 import { recordContact } from '../orders/buyer.ts'
 import { toMajor } from '../../platform/money.ts'
+import { isWithdrawable } from '../declarations/period.ts'
+import { followsEuLaw } from '../settings/law.ts'
 import { isModuleOn } from '../settings/settings.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { listGuestDownloads } from '../benefits/download-links.ts'
@@ -91,7 +93,8 @@ export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): B
     canPay: payUrl !== null,
     payUrl,
     canCancel: canCancel(order, status),
-    addressUrl: waitsForAddress(order) ? `${shop.publicUrl()}${addressPath(order)}` : null
+    addressUrl: waitsForAddress(order) ? `${shop.publicUrl()}${addressPath(order)}` : null,
+    withdrawUrl: withdrawUrlOf(shop, order, now)
   }
 }
 
@@ -151,6 +154,16 @@ export function payUrlOf(
 ): string | null {
   if (!isPayable(shop.db, order, status, now)) return null
   return openPageOf(shop.db, order.id)?.url ?? payUrl(shop, order)
+}
+
+/** Where the buyer of an order withdraws from the contract; null when the period is over, and outside of EU law. */
+export function withdrawUrlOf(
+  { db, publicUrl }: Pick<ShopContext, 'publicUrl'> & { db: Db },
+  order: OrderRow,
+  now: number
+): string | null {
+  if (!followsEuLaw(db) || !isWithdrawable(db, order, now)) return null
+  return `${publicUrl()}/withdraw?order=${order.publicToken}`
 }
 
 /** Whether the buyer can cancel an order: it is not paid, and the bank is not deciding about its payment. */

@@ -59,6 +59,11 @@ const buyerOptions = {
   addressUrl: z.string().nullable().meta({
     description: 'Where the buyer of a paid order enters the address that is missing; null if none is.',
     example: null
+  }),
+  withdrawUrl: z.string().nullable().meta({
+    description:
+      'Where the buyer withdraws from the contract; null when the period is over, and outside of EU law (`law.eu`).',
+    example: 'https://shop.example/withdraw?order=V1StGXR8'
   })
 }
 

@@ -5,6 +5,7 @@ import { getUserById } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { anonymiseAffiliateOf } from '../affiliates/decide.ts'
 import { endRenewals } from '../benefits/kinds/subscription.ts'
+import { forgetDeclarer } from '../declarations/find.ts'
 import { anonymiseOrdersOf } from '../orders/buyer.ts'
 import { countGuestOrders } from '../orders/find.ts'
 import { forgetCustomersOf } from '../payments/gateway-customer.ts'
@@ -18,6 +19,7 @@ export function eraseGuest(db: Db, emailKey: string): void {
   write(db, (tx) => {
     const guest = { id: null, emailKey }
     forgetTracking(tx, guest)
+    forgetDeclarer(tx, guest)
     anonymiseOrdersOf(tx, guest)
     eraseMailsTo(tx, emailKey)
   })
@@ -39,6 +41,7 @@ export function erasePerson(db: Db, userId: number, now: number): { user: UserRo
     endRenewals(tx, userId, now)
     forgetCustomersOf(tx, userId)
     forgetTracking(tx, user)
+    forgetDeclarer(tx, user)
     anonymiseOrdersOf(tx, user)
     anonymiseAffiliateOf(tx, userId, now)
     // Last, because ending renewals may queue a message, and messages are erased with the account.

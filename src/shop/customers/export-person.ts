@@ -10,6 +10,7 @@ import { toAccountRecord, toUser } from '../accounts/view.ts'
 import { affiliates } from '../affiliates/schema.ts'
 import { findAffiliateOfUser } from '../affiliates/find.ts'
 import { toAffiliate } from '../affiliates/view.ts'
+import { declarationsOf } from '../declarations/find.ts'
 import { benefitsAsJson } from '../benefits/list-benefits.ts'
 import { rolesOf } from '../entitlements/roles.ts'
 import { documentsOf } from '../invoices/find.ts'
@@ -37,6 +38,7 @@ export function exportPerson(db: Db, user: UserRow, now: number) {
     messages: messagesTo(db, user, new Set(orders.map((order) => order.id))),
     orders,
     invoices: orders.flatMap(({ id }) => documentsOf(db, id).map(toInvoice)),
+    declarations: declarationsOf(db, idsOf(orders), user.emailVerifiedAt === null ? null : user.emailKey),
     stripeCustomers: customersOf(db, user.id),
     includesGuestOrders: user.emailVerifiedAt !== null,
     benefits: benefitsAsJson(db, user.id, now),
@@ -55,8 +57,13 @@ export function exportGuest(db: Db, email: string, now: number) {
     messages: messages.map(toMessage),
     orders,
     invoices: orders.flatMap(({ id }) => documentsOf(db, id).map(toInvoice)),
+    declarations: declarationsOf(db, idsOf(orders), key),
     includesGuestOrders: true
   }
+}
+
+function idsOf(orders: readonly { id: number }[]): number[] {
+  return orders.map(({ id }) => id)
 }
 
 function toMessage({ template, state, createdAt }: typeof mails.$inferSelect) {

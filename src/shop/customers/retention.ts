@@ -5,6 +5,7 @@ import { users } from '../accounts/schema.ts'
 import { findAffiliateOfUser } from '../affiliates/find.ts'
 import { gatewaySubscriptions } from '../benefits/schema.ts'
 import { listBenefits } from '../benefits/list-benefits.ts'
+import { forgetDeclarersOf } from '../declarations/find.ts'
 import { queueMail } from '../mail/queue.ts'
 import { anonymiseOrders } from '../orders/buyer.ts'
 import { ofPerson, placedAsGuest } from '../orders/find.ts'
@@ -52,6 +53,7 @@ export function forgetGuests(tx: Tx, now: number, { after, limit }: Range): numb
     .map(({ id }) => id)
   if (ids.length > 0) {
     forgetTrackingOf(tx, inArray(orders.id, ids))
+    forgetDeclarersOf(tx, inArray(orders.id, ids))
     anonymiseOrders(tx, ids)
   }
   return next.length < limit ? null : (next.at(-1)?.createdAt ?? null)

@@ -99,6 +99,32 @@ export const eventTypes = {
     },
     'order'
   ),
+  'withdrawal.received': event(
+    'a buyer withdrew from a contract',
+    {
+      declarationId: id,
+      orderId: id.nullable().meta({ description: 'Null if no order has the number and the email.' }),
+      lines: z
+        .array(
+          z.object({
+            line: z.int().meta({ description: 'The number of the line in the order, from 1.', example: 1 }),
+            name: z.string().meta({ example: 'Storm lantern' }),
+            quantity: z.int().meta({ example: 1 })
+          })
+        )
+        .meta({ description: 'What the buyer withdraws from. Empty without an order.' })
+    },
+    'order'
+  ),
+  'cancellation.received': event(
+    'a buyer cancelled a subscription without a login',
+    {
+      declarationId: id,
+      orderId: id.nullable().meta({ description: 'Null if no subscription has the number and the email.' }),
+      isForCause: z.boolean().meta({ description: 'Whether the buyer names a cause to end it at once.' })
+    },
+    'order'
+  ),
   'referral.created': event('an order was attributed to an affiliate', referral, null),
   'referral.accepted': event('a referral was accepted: its commission is owed', referral, null),
   'referral.credited': event(

@@ -173,6 +173,8 @@ export type MailData = {
   renewal_failed: RenewalFailure
   subscription_cancelled: { orderId: number }
   subscription_ended: { orderId: number }
+  /** To a buyer who withdraws from a contract or cancels a subscription. */
+  declaration_received: { declarationId: number }
   affiliate_decision: { affiliateId: number; decision: AffiliateDecision }
   /** About referrals that an operator decided about, or credited the affiliate with. */
   affiliate_referrals: {

@@ -17,6 +17,7 @@ import {
   passwordResetEmail,
   verificationEmail
 } from './account-emails.ts'
+import { declarationEmail } from './declaration-email.ts'
 import type { Email } from './email.ts'
 import { ObsoleteEmailError } from './email.ts'
 import { claimOrderEmail, receiptEmail, refundEmail, refundFailedEmail } from './order-emails.ts'
@@ -39,6 +40,7 @@ import { isKeyOf, isObject } from '../../platform/typed.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { findUserById } from '../accounts/find.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
+import { findDeclaration } from '../declarations/find.ts'
 import { findOrder } from '../orders/find.ts'
 import { inLanguage } from '../settings/language.ts'
 
@@ -92,6 +94,7 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
   renewal_failed: composer<'renewal_failed'>(renewalFailure, renewalFailedEmail),
   subscription_cancelled: composer<'subscription_cancelled'>(byOrder, subscriptionCancelledEmail),
   subscription_ended: composer<'subscription_ended'>(byOrder, subscriptionEndedEmail),
+  declaration_received: composer<'declaration_received'>(z.object({ declarationId: id }), declarationEmail),
   affiliate_decision: composer<'affiliate_decision'>(
     z.object({ affiliateId: id, decision: z.enum(affiliateDecisions) }),
     affiliateDecisionEmail
@@ -138,8 +141,9 @@ export function forReader(shop: ShopContext, template: string, data: unknown): S
 }
 
 function readerLanguage(db: Db, data: Record<string, unknown>): string | null {
-  const { orderId, userId, affiliateId, language } = data
+  const { orderId, userId, affiliateId, declarationId, language } = data
   if (typeof language === 'string') return language
+  if (typeof declarationId === 'number') return findDeclaration(db, declarationId)?.language ?? null
   if (typeof orderId === 'number') return findOrder(db, orderId)?.language ?? null
   const affiliate = typeof affiliateId === 'number' ? findAffiliateById(db, affiliateId) : undefined
   const id = typeof userId === 'number' ? userId : affiliate?.userId

@@ -165,6 +165,10 @@ function sampleOf(shop: ShopContext, template: MailTemplate): Sample {
       subject: `The subscription of ${order} has ended`,
       opening: 'You will not be charged again.'
     },
+    declaration_received: {
+      subject: `We have received your withdrawal from ${order}`,
+      opening: 'We have received your withdrawal.'
+    },
     affiliate_decision: { subject: `You are now an affiliate of ${name}`, opening: 'Your code is mira.' },
     affiliate_referrals: { subject: `Your referrals at ${name}`, opening: 'We have accepted these referrals.' },
     affiliate_bonus: { subject: `A commission from ${name}`, opening: 'We have added an amount.' },

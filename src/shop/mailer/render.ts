@@ -171,6 +171,7 @@ const rules: Readonly<Record<MailTemplate, { order: boolean; link: boolean }>> =
   renewal_failed: { order: true, link: true },
   subscription_cancelled: { order: true, link: false },
   subscription_ended: { order: true, link: false },
+  declaration_received: { order: false, link: false },
   affiliate_decision: { order: false, link: false },
   affiliate_referrals: { order: false, link: false },
   affiliate_bonus: { order: false, link: false },

@@ -101,7 +101,9 @@ export function paymentWarningEmail(shop: ShopContext, data: MailData['shop_paym
   const warnings = openWarnings(shop.db).filter(({ id }) => id >= data.warningId)
   if (warnings.length === 0) throw new ObsoleteEmailError('the payment warnings are closed')
   const shown = warnings.slice(0, mostWarnings).map(({ message }) => message)
-  const count = warnings.length === 1 ? 'A payment needs' : `${warnings.length} payments need`
+  const what = warnings.some(({ kind }) => kind === 'withdrawal' || kind === 'cancellation') ? 'order' : 'payment'
+  const one = what === 'order' ? 'An order' : 'A payment'
+  const count = warnings.length === 1 ? `${one} needs` : `${warnings.length} ${what}s need`
   return {
     subject: `[${setting(shop.db, 'shop.name')}] ${count} your attention`,
     opening: [...shown, ...(warnings.length > shown.length ? [`And ${warnings.length - shown.length} more.`] : [])],

@@ -12,7 +12,7 @@ import { checkRefund, recordRefund, reverseRefund } from '../orders/refund-order
 import type { OrderRow } from '../orders/find.ts'
 import { moveOrder } from '../orders/transition.ts'
 import { findPayingAttempt, getAttempt, updateAttempt, isSurplus } from './attempts.ts'
-import { runUnitOfWork, resolveFailedRefunds, warn, resolveWarning } from './warnings.ts'
+import { runUnitOfWork, resolveRefunds, warn, resolveWarning } from './warnings.ts'
 import type { UnitOfWork } from './warnings.ts'
 import { findGatewayOf, readGatewayError, gatewayOf } from './gateway.ts'
 import { refundMetadataOf, refundKeyOf } from './gateway-state.ts'
@@ -137,7 +137,7 @@ function askRefund(shop: ShopContext, { tx, by, now }: UnitOfWork, orderId: numb
   if (paid === undefined || wanted.byHand) {
     const asked = storeOrderRefund(tx, order, refund, now)
     recordRefund(tx, orderId, refund.amountMinor, causeOf(by, 'refunded by hand', refund), now, asked)
-    resolveFailedRefunds({ tx, now }, orderId)
+    resolveRefunds({ tx, now }, orderId)
     return null
   }
   // A stored refund will be paid out, so a refund that cannot be requested now is not stored.
@@ -434,7 +434,7 @@ function count(unit: UnitOfWork, attempt: AttemptRow, row: RefundRow): void {
     const refund = asked?.amountMinor === leftMinor ? asked : nameless(unit, order, row, leftMinor)
     recordRefund(tx, id, leftMinor, causeOf(by, reason, refund), now, refund)
   }
-  resolveFailedRefunds(unit, id)
+  resolveRefunds(unit, id)
 }
 
 /** Stores the refund of an amount that names no lines, such as one made in the gateway's dashboard. */

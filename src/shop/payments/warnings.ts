@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, isNull, lt, notInArray, or, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, inArray, isNull, lt, notInArray, or, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import { write, writeWhenFree } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
@@ -19,6 +19,8 @@ const kinds = {
   coupon_limit: 'paid orders with a coupon that their buyer had used up',
   paid_twice: 'orders that were paid twice',
   dispute: 'disputes',
+  withdrawal: 'buyers who withdraw from a contract',
+  cancellation: 'cancelled subscriptions that need a person',
   refund_failed: 'failed refunds',
   charge_not_in_shop: 'charges at Stripe that the shop does not have',
   charge_not_at_stripe: 'payments that Stripe does not have',
@@ -74,8 +76,10 @@ export function resolveWarning({ tx, now }: UnitOfWork, kind: WarningKind, objec
     .run()
 }
 
-/** Closes the warnings of failed refunds of an order once it is refunded as a whole: nothing is left to return. */
-export function resolveFailedRefunds({ tx, now }: Pick<UnitOfWork, 'tx' | 'now'>, orderId: number): void {
+const aboutRefund: WarningKind[] = ['refund_failed', 'withdrawal']
+
+/** Closes the warnings that ask to refund an order once it is refunded as a whole: nothing is left to return. */
+export function resolveRefunds({ tx, now }: Pick<UnitOfWork, 'tx' | 'now'>, orderId: number): void {
   const { refundedMinor, totalMinor } = getOrder(tx, orderId)
   if (refundedMinor < totalMinor) return
   tx.orm
@@ -84,7 +88,7 @@ export function resolveFailedRefunds({ tx, now }: Pick<UnitOfWork, 'tx' | 'now'>
     .where(
       and(
         eq(paymentWarnings.orderId, orderId),
-        eq(paymentWarnings.kind, 'refund_failed'),
+        inArray(paymentWarnings.kind, aboutRefund),
         isNull(paymentWarnings.resolvedAt)
       )
     )

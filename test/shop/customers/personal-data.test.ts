@@ -63,6 +63,7 @@ const rowsOf: Record<string, string> = {
   orders: 'id = 1',
   shipments: 'order_id = 1',
   order_changes: 'order_id = 1',
+  declarations: 'order_id = 1',
   order_coupons: 'order_id = 1',
   mails: 'id = (SELECT max(id) FROM mails)'
 }

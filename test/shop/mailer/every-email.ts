@@ -3,6 +3,7 @@ import { createEmailToken } from '../../../src/shop/accounts/email-tokens.ts'
 import { users } from '../../../src/shop/accounts/schema.ts'
 import { affiliates } from '../../../src/shop/affiliates/schema.ts'
 import { recordInvoice } from '../../../src/shop/benefits/subscriptions.ts'
+import { declarations } from '../../../src/shop/declarations/schema.ts'
 import { invite } from '../../../src/shop/desk/people.ts'
 import { queueMail } from '../../../src/shop/mail/queue.ts'
 import type { MailData, MailTemplate } from '../../../src/shop/mail/queue.ts'
@@ -96,6 +97,25 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
     currency: 'EUR',
     payUrl: 'https://invoice.example/i/acct_1/test'
   }
+  const declared = (kind: 'withdrawal' | 'cancellation', orderId: number | null): { declarationId: number } => {
+    const person = { name: 'Ada Quill', email: 'ada@example.com', emailKey: 'ada@example.com' }
+    const of = { orderId, contract: String(orderId ?? 4711), itemIds: null, message: null, language: 'en' }
+    const row = {
+      kind,
+      ...person,
+      ...of,
+      isForCause: false,
+      wantedEnd: null,
+      endsAt: kind === 'cancellation' ? now : null
+    }
+    return {
+      declarationId: db.orm
+        .insert(declarations)
+        .values({ ...row, receivedAt: now })
+        .returning()
+        .get().id
+    }
+  }
   return {
     verify_email: { 'verify-email': { userId, tokenId: token('verify') } },
     reset_password: { 'reset-password': { userId, tokenId: token('reset') } },
@@ -132,6 +152,11 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
     renewal_failed: { 'renewal-failed': { ...failure, nextTryAt: now + 3 * dayMs } },
     subscription_cancelled: { 'subscription-cancelled': { orderId: paid.id } },
     subscription_ended: { 'subscription-ended': { orderId: paid.id } },
+    declaration_received: {
+      'withdrawal-received': declared('withdrawal', paid.id),
+      'withdrawal-received-unknown': declared('withdrawal', null),
+      'cancellation-received': declared('cancellation', paid.id)
+    },
     affiliate_decision: {
       'affiliate-approved': { affiliateId, decision: 'approve' },
       'affiliate-rejected': { affiliateId, decision: 'reject' },

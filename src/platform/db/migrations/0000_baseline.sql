@@ -506,6 +506,29 @@ CREATE TABLE `idempotency_keys` (
 --> statement-breakpoint
 CREATE INDEX `idempotency_keys_by_end` ON `idempotency_keys` (`expires_at`);--> statement-breakpoint
 CREATE INDEX `idempotency_keys_by_key` ON `idempotency_keys` (`key`);--> statement-breakpoint
+CREATE TABLE `declarations` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`kind` text NOT NULL,
+	`order_id` integer,
+	`contract` text NOT NULL,
+	`name` text NOT NULL,
+	`email` text,
+	`email_key` text,
+	`item_ids` text,
+	`message` text,
+	`is_for_cause` integer DEFAULT false NOT NULL,
+	`wanted_end` text,
+	`ends_at` integer,
+	`language` text NOT NULL,
+	`received_at` integer NOT NULL,
+	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "declarations_kind" CHECK("declarations"."kind" IN ('withdrawal', 'cancellation')),
+	CONSTRAINT "declarations_for_cause" CHECK("declarations"."is_for_cause" IN (0, 1))
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `declarations_by_order` ON `declarations` (`order_id`,`id`);--> statement-breakpoint
+CREATE INDEX `declarations_by_email` ON `declarations` (`email_key`,`id`);--> statement-breakpoint
+CREATE INDEX `declarations_with_buyer` ON `declarations` (`received_at`) WHERE email IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `desk_invitations` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`person_id` integer NOT NULL,
