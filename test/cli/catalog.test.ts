@@ -121,11 +121,11 @@ test('the list tells which coupons count at the moment, and why others do not', 
     run('coupons', 'create', '--code', code, '--percent', '5', ...options)
   await create('PAST', '--ends-at', '2020-01-01')
   await create('LATER', '--starts-at', '2999-01-01')
-  await create('NOW')
+  await create('NOW', '--exclusive')
   const { stdout: list } = await shopstead(dataDir, ['coupons', 'list'])
   expect(list).toMatch(/^PAST .* expired$/m)
   expect(list).toMatch(/^LATER .* not yet$/m)
-  expect(list).toMatch(/^NOW .* on$/m)
+  expect(list).toMatch(/^NOW +5 %, exclusive .* on$/m)
 })
 
 test.each([

@@ -238,3 +238,14 @@ test('the report of the tax sums the invoices of some days, and writes them as C
   expect((await report('--from', '2026-02-31')).code).toBe(2)
   expect((await report('--from', '2026-02-03', '--to', '2026-02-01')).code).toBe(2)
 })
+
+test('an order without an invoice says why', async () => {
+  using shop = openTestShop()
+  const free = place(shop.db, draft([line(makeProduct(shop.db), { unitPriceMinor: 0, totalMinor: 0 })])).id
+  const unpaid = place(shop.db, draft([line(makeProduct(shop.db))])).id
+  move(shop.db, free, 'completed', {}, shop.clock.now())
+  const invoice = async (id: number) =>
+    (await shopstead(shop.dataDir, ['orders', 'invoice', String(id)], { env })).stderr
+  expect(await invoice(free)).toContain('because it cost nothing')
+  expect(await invoice(unpaid)).toContain('because it has not been paid')
+})

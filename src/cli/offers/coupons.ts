@@ -119,7 +119,7 @@ function list({ app, now }: Work<object>): Answer {
     return [
       coupon.code,
       coupon.affiliate ?? '',
-      discountOf(coupon, currency),
+      `${discountOf(coupon, currency)}${coupon.exclusive ? ', exclusive' : ''}`,
       coupon.maxUses === null ? String(coupon.used) : `${coupon.used} of ${coupon.maxUses}`,
       row.endsAt === null ? '' : untilText(app.db, row.endsAt),
       stateOf(row, now)

@@ -15,7 +15,8 @@ import { invoicePdf } from '../../shop/invoices/pdf.ts'
 import type { InvoiceRow } from '../../shop/invoices/find.ts'
 import { documentName, toInvoice } from '../../shop/invoices/text.ts'
 import { getOrder } from '../../shop/orders/find.ts'
-import { issueMissingInvoice } from '../../shop/orders/invoice-order.ts'
+import type { OrderRow } from '../../shop/orders/find.ts'
+import { issueMissingInvoice, whyNoInvoice } from '../../shop/orders/invoice-order.ts'
 import { documentUrl } from '../../shop/orders/view.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import { writeNewFile, writeNewFolder, writeCsv } from '../terminal/files.ts'
@@ -77,11 +78,11 @@ async function showInvoice(work: Work<InvoiceOptions>, text: string): Promise<An
   const id = parseId(text)
   if (options.issue) issueMissingInvoice(app.db, id, now)
   const order = getOrder(app.db, id)
-  if (findInvoice(app.db, id) === undefined) throw missing(id, order.paidAt !== null)
+  if (findInvoice(app.db, id) === undefined) throw missing(order)
   const corrected = await correctOne(work, id)
   const documents = documentsOf(app.db, id)
   const invoice = findInvoice(app.db, id)
-  if (invoice === undefined) throw missing(id, order.paidAt !== null)
+  if (invoice === undefined) throw missing(order)
   if (options.pdf !== undefined) await writePdf(app, documents, { ...options, pdf: options.pdf })
   const view = (row: InvoiceRow) => ({ ...toInvoice(row), url: documentUrl(app, order, row) })
   const rows = documents.map((row) => [
@@ -148,10 +149,11 @@ async function writePdf(
   writeNewFile(pdf, await invoicePdf(row, documentUrl(app, order, row)))
 }
 
-function missing(id: number, isPaid: boolean): AppError {
-  if (!isPaid) return new AppError('CONFLICT', `Order ${id} has no invoice, because it has not been paid.`)
-  const why = `Order ${id} was paid before the shop had invoices.`
-  return new AppError('CONFLICT', `${why} "shopstead orders invoice ${id} --issue" issues its invoice now.`)
+function missing(order: OrderRow): AppError {
+  const { id } = order
+  const issue = `"shopstead orders invoice ${id} --issue" issues its invoice now.`
+  const why = whyNoInvoice(order) ?? `Order ${id} was paid before the shop had invoices. ${issue}`
+  return new AppError('CONFLICT', why)
 }
 
 type DocumentsOptions = { from?: string; to?: string }

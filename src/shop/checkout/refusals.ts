@@ -45,6 +45,8 @@ export function assertSellable(groups: readonly RefusalGroup[], beside: readonly
   throw cartRefused(refusals, first.message, wrongCodes)
 }
 
+const codeRefused = 'A coupon code does not apply.'
+
 /** Why the items and coupon codes of a cart cannot be bought by any buyer. */
 export function cartRefusals({
   itemRefusals,
@@ -52,7 +54,7 @@ export function cartRefusals({
 }: Pick<EvaluatedCart, 'itemRefusals' | 'codeRefusals'>): RefusalGroup[] {
   return [
     { refusals: itemRefusals, message: 'Some items cannot be bought.' },
-    { refusals: codeRefusals, message: 'A coupon code does not apply.', wrongCodes: codeRefusals.length }
+    { refusals: codeRefusals, message: codeRefused, wrongCodes: codeRefusals.length }
   ]
 }
 
@@ -84,7 +86,7 @@ function saleRefusals(db: Db, sale: Sale, now: number): RefusalGroup[] {
       message: 'You already have this subscription.'
     },
     { refusals: stock.filter((each) => !hasNotEnough(each, cart)), message: 'Some items cannot be bought.' },
-    { refusals: customerRefusals(db, sale) },
+    { refusals: customerRefusals(db, sale), message: codeRefused },
     { refusals: vatIdRefusals(sale.sent.customer?.vatId) },
     { refusals: shippingRefusals(db, sale.shipping, sale.shippingRequest, () => methodChoices(sale)) },
     { refusals: addressRefusals(db, sale), message: 'The address is not complete.' },

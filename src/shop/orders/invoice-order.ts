@@ -49,17 +49,17 @@ export function invoiceOrder(tx: Tx, order: OrderRow, now: number): void {
 export function issueMissingInvoice(db: Db, orderId: number, now: number): void {
   write(db, (tx) => {
     const order = getOrder(tx, orderId)
-    if (order.paidAt === null)
-      throw new AppError('CONFLICT', `Order ${orderId} has no invoice, because it has not been paid.`)
-    if (order.totalMinor === 0)
-      throw new AppError('CONFLICT', `Order ${orderId} has no invoice, because it cost nothing.`)
-    if (order.imported)
-      throw new AppError(
-        'CONFLICT',
-        `Order ${orderId} has no invoice here: it was sold by another shop, which issued it.`
-      )
+    const reason = whyNoInvoice(order)
+    if (reason !== undefined) throw new AppError('CONFLICT', reason)
     invoiceOrder(tx, order, now)
   })
+}
+
+/** Why an order can't have an invoice, as a sentence for the operator; undefined if it can. */
+export function whyNoInvoice({ id, paidAt, totalMinor, imported }: OrderRow): string | undefined {
+  if (paidAt === null) return `Order ${id} has no invoice, because it has not been paid.`
+  if (totalMinor === 0) return `Order ${id} has no invoice, because it cost nothing.`
+  return imported ? `Order ${id} has no invoice here: it was sold by another shop, which issued it.` : undefined
 }
 
 /**
