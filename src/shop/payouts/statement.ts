@@ -157,16 +157,27 @@ export function forgetPayees(
   before: number,
   { after, limit }: { after: number; limit: number }
 ): number | null {
+  // The page comes first and by itself: joined to its affiliates, SQLite would read every payout for each page.
   const old = tx.orm
-    .select({ id: payouts.id, status: users.status })
+    .select({ id: payouts.id, affiliateId: payouts.affiliateId })
     .from(payouts)
-    .innerJoin(affiliates, eq(affiliates.id, payouts.affiliateId))
-    .innerJoin(users, eq(users.id, affiliates.userId))
     .where(and(gt(payouts.id, after), lt(payouts.createdAt, before)))
     .orderBy(asc(payouts.id))
     .limit(limit)
     .all()
-  const erased = old.flatMap(({ id, status }) => (status === 'erased' ? [id] : []))
+  if (old.length === 0) return null
+  const isErased = and(
+    inArray(affiliates.id, [...new Set(old.map((row) => row.affiliateId))]),
+    eq(users.status, 'erased')
+  )
+  const gone = tx.orm
+    .select({ id: affiliates.id })
+    .from(affiliates)
+    .innerJoin(users, eq(users.id, affiliates.userId))
+    .where(isErased)
+    .all()
+  const goneIds = new Set(gone.map(({ id }) => id))
+  const erased = old.flatMap(({ id, affiliateId }) => (goneIds.has(affiliateId) ? [id] : []))
   const named = and(inArray(payouts.id, erased), isNotNull(payouts.payee))
   if (erased.length > 0) tx.orm.update(payouts).set({ payee: null }).where(named).run()
   return old.length === limit ? (old.at(-1)?.id ?? null) : null

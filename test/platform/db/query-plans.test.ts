@@ -22,7 +22,7 @@ const allowed: readonly { step: RegExp; source: RegExp; why: string }[] = [
   },
   {
     step: /INTEGER PRIMARY KEY \(rowid>\?\)$/,
-    source: /from "(invoices|events|order_holders)" .*order by "\w+"\."(id|order_id)" asc limit/s,
+    source: /from "(invoices|events|order_holders|payouts)" .*order by "\w+"\."(id|order_id)" asc limit/s,
     why: 'a step of housekeeping: the next 100 rows after an id'
   },
   {
