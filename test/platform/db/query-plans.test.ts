@@ -51,6 +51,11 @@ const allowed: readonly { step: RegExp; source: RegExp; why: string }[] = [
     why: 'a step of the payment job: the next 50 running subscriptions'
   },
   {
+    step: /^SCAN gateway_subscriptions/,
+    source: /^select "gateway_id" from "gateway_subscriptions" limit \S+$/,
+    why: 'whether the shop has any: it reads one row'
+  },
+  {
     step: /webhook_inbox_by_time \(applied_at[<>]\?\)$/,
     source: /order by "webhook_inbox"\."applied_at" (asc|desc) limit/,
     why: 'once in the life of a server; it reads the times of 1,000 events in a step'
