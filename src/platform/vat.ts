@@ -28,12 +28,20 @@ export function isInEu(country: string): boolean {
   return Object.hasOwn(euVatRates().standard, country)
 }
 
+/** Territories that are treated as another country for VAT (Directive 2006/112/EC, article 7). */
+const treatedAs: Readonly<Record<string, string>> = { MC: 'FR', IM: 'GB' }
+
+/** The country to which a country or territory belongs for VAT, by ISO 3166-1 codes. */
+export function vatCountry(country: string): string {
+  return treatedAs[country] ?? country
+}
+
 /** The longest VAT id with its separators. A longer text is not read. */
 const longest = 30
 /** Ids of other countries do not start with a country code, or are not VAT ids. */
 const withPrefix = countries.filter(({ codes: [code = ''] }) => !['AU', 'BR', 'EU', 'NO', 'RU'].includes(code))
 
-/** A VAT id without separators, and the ISO 3166-1 code of the country that issued it. */
+/** A VAT id without separators, and the ISO 3166-1 code of the country that issued it; XI for Northern Ireland. */
 export type VatId = { id: string; country: string }
 
 /**
@@ -44,6 +52,11 @@ export function readVatId(text: string): VatId | undefined {
   if (text.length > longest) return undefined
   // Greece's ids start with EL; many people write the country's usual code.
   const typed = text.trim().replace(/^GR/i, 'EL')
+  // Northern Ireland has the numbers of Great Britain with a code of its own.
+  if (/^XI/i.test(typed)) {
+    const known = readVatId(typed.replace(/^XI/i, 'GB'))
+    return known && { id: known.id.replace(/^GB/, 'XI'), country: 'XI' }
+  }
   const { isValid, value, country } = checkVAT(typed, withPrefix)
   return isValid && value !== undefined && country !== undefined
     ? { id: value, country: country.isoCode.short }

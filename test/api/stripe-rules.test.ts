@@ -39,7 +39,7 @@ describe('a subscription', () => {
     const zoned = { ...seed, shipping: [{ zone: 'Germany', countries: ['DE'], methods: [parcel] }] }
     const shop = await shopFor({ seed: zoned })
     set(shop, { 'shop.country': 'DE', 'tax.pricesIncludeTax': 'false' })
-    presetEu(shop.app.db, { ownRate: true })
+    presetEu(shop.app.db, { ownRate: true }, 0)
     const buy = (items: object[]) =>
       checkOut(shop.visitor(), { items, shippingAddress: quay, shippingMethod: 'parcel' })
     const refused = await buy([...others(2, 21), { productId: 1, quantity: 1 }])

@@ -23,7 +23,7 @@ let shop: RunningShop
 beforeAll(async () => {
   shop = await startShop({ seed })
   set(shop, { 'shop.country': 'DE' })
-  presetEu(shop.app.db, { ownRate: false })
+  presetEu(shop.app.db, { ownRate: false }, 0)
 })
 afterAll(() => shop.stop())
 beforeEach(() => unsetSetting(shop.app.db, 'tax.pricesIncludeTax'))

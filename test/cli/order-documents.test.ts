@@ -217,6 +217,7 @@ test('the report of the tax sums the invoices of some days, and writes them as C
       {
         country: 'DE',
         region: '',
+        destination: 'DE',
         name: '',
         ratePercent: 0,
         category: 'none',

@@ -9,14 +9,14 @@ it('warns of tax rates without a country of the shop, and of rates from data tha
     status: 'ok',
     message: expect.stringMatching(/charges no tax/)
   })
-  const dataDir = await quietShop(({ db }) => void presetEu(db, { ownRate: false }))
+  const dataDir = await quietShop(({ db }) => void presetEu(db, { ownRate: false }, 0))
   expect(await checkOf('tax', dataDir)).toMatchObject({
     status: 'warning',
     advice: expect.stringMatching(/shop\.country/)
   })
   const known = await quietShop(({ db }) => {
     setSetting(db, 'shop.country', 'DE', 0)
-    presetEu(db, { ownRate: false })
+    presetEu(db, { ownRate: false }, 0)
   })
   const at = async (day: string) => {
     const overrides = { log: silent, lockTimeoutMs: 300, clock: { now: () => Date.parse(day) } }

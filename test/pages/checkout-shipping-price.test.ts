@@ -23,7 +23,7 @@ beforeAll(async () => {
     }
   })
   set(shop, { 'shop.country': 'DE' })
-  presetEu(shop.app.db, { ownRate: false })
+  presetEu(shop.app.db, { ownRate: false }, 0)
 })
 afterAll(() => shop.stop())
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
     seed: { products: [{ slug: 'mug', name: 'Mug', price: '24.99' }] }
   })
   set(shop, { 'shop.country': 'DE' })
-  presetEu(shop.app.db, { ownRate: false })
+  presetEu(shop.app.db, { ownRate: false }, 0)
 })
 afterAll(() => shop.stop())
 

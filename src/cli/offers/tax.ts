@@ -57,18 +57,22 @@ export function define(program: ShopCommand): void {
     'set the standard VAT rate of each member state of the EU; other rates stay',
     'tax preset eu'
   ).option('--own-rate', 'the rate of shop.country everywhere, for a shop below the threshold of the EU')
-  runs(preset, ({ app, options }: Work<{ ownRate?: boolean }>): Answer => {
-    const { rates, source, releasedOn } = presetEu(app.db, { ownRate: options.ownRate === true })
+  runs(preset, ({ app, options, now }: Work<{ ownRate?: boolean }>): Answer => {
+    const { rates, source, releasedOn } = presetEu(app.db, { ownRate: options.ownRate === true }, now)
     return {
       json: { rates, source, releasedOn },
       human: [
         rateTable(rates),
         `From ${source}, released on ${releasedOn}. Check the rates of the countries that you sell to.`,
+        ...(options.ownRate === true ? [ownRateText] : []),
         'These are standard rates. Add reduced rates with "shopstead tax set COUNTRY --class reduced --rate N".'
       ]
     }
   })
 }
+
+const ownRateText =
+  'Consumers in the other member states pay the rates of your country (tax.crossBorder is own). "shopstead health" warns when their orders come near the threshold of EUR 10,000 a year.'
 
 const noRates = 'There are no tax rates. Add them with "shopstead tax set" or "shopstead tax preset eu".'
 

@@ -4,6 +4,9 @@ import { shipToCountries } from '../../shop/checkout/shipping.ts'
 import { countDormant } from '../../shop/customers/retention.ts'
 import { readOwnTexts, textFolder } from '../../shop/settings/own-texts.ts'
 import { listOverrides, overrideFolder } from '../../shop/mailer/render.ts'
+import { formatMoney } from '../../platform/money.ts'
+import { shopDay } from '../../shop/settings/shop-days.ts'
+import { crossBorderSales, crossBorderThresholdMinor } from '../../shop/invoices/cross-border.ts'
 import { hasInvoices } from '../../shop/invoices/find.ts'
 import { missingOfSeller } from '../../shop/settings/seller.ts'
 import { currentHoliday } from '../../shop/settings/holiday.ts'
@@ -145,8 +148,27 @@ export const taxChecks: readonly Check[] = [
         )
       return ok(`${rates.length} rates; those of the EU are known as of ${releasedOn}.`)
     }
-  }
+  },
+  { name: 'sales abroad', run: checkThreshold }
 ]
+
+/** Below this part of the threshold, there is nothing to do yet. */
+const nearThreshold = 0.8
+
+/** A shop with its own rate for consumers abroad must change to theirs when its sales pass the threshold. */
+function checkThreshold({ db, clock }: App): Finding {
+  const year = Number(shopDay(db, clock.now()).slice(0, 4))
+  const [before, current] = [crossBorderSales(db, year - 1), crossBorderSales(db, year)]
+  const sold = `Consumers elsewhere in the EU bought for ${formatMoney(current, 'EUR')} this year and ${formatMoney(before, 'EUR')} last year, without tax`
+  const limit = formatMoney(crossBorderThresholdMinor, 'EUR')
+  if (setting(db, 'tax.crossBorder') !== 'own') return ok(`${sold}.`)
+  const advice = `Above ${limit} a year they pay the rates of their own countries: run "shopstead tax preset eu", add reduced rates, and register for the One-Stop-Shop.`
+  const most = Math.max(before, current)
+  if (most > crossBorderThresholdMinor) return failed(`${sold}: more than ${limit}.`, advice)
+  return most >= crossBorderThresholdMinor * nearThreshold
+    ? warning(`${sold}: near the threshold of ${limit}.`, advice)
+    : ok(`${sold}, below the threshold of ${limit}.`)
+}
 
 /** The operator's texts, and templates of emails. */
 export const mailChecks: readonly Check[] = [

@@ -20,6 +20,7 @@ const columns: readonly Column<JournalRow>[] = [
   { key: 'vatId', kind: 'text', value: ({ vatId }) => vatId },
   { key: 'country', kind: 'text', title: 'Country', value: ({ country }) => country },
   { key: 'region', kind: 'text', value: ({ region }) => region },
+  { key: 'destination', kind: 'text', value: ({ destination }) => destination },
   { key: 'name', csv: 'tax', kind: 'text', value: ({ name }) => name },
   { key: 'ratePercent', kind: 'percent', title: 'Rate', value: ({ rateMillionths }) => rateMillionths / 10_000 },
   { key: 'category', kind: 'text', value: ({ category }) => category },

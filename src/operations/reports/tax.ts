@@ -14,6 +14,7 @@ const money = { kind: 'money', total: 'sum' } as const
 const columns: readonly Column<TaxSum>[] = [
   { key: 'country', kind: 'text', title: 'Country', value: ({ country }) => country, text: placeOf },
   { key: 'region', kind: 'text', value: ({ region }) => region },
+  { key: 'destination', kind: 'text', value: ({ destination }) => destination },
   { key: 'name', csv: 'tax', kind: 'text', title: 'Tax', value: ({ name }) => name, text: (sum) => rateLabel(sum) },
   { key: 'ratePercent', kind: 'percent', value: ({ rateMillionths }) => rateMillionths / 10_000 },
   { key: 'category', kind: 'text', value: ({ category }) => category },
@@ -64,6 +65,7 @@ export const taxReport = defineReport({
   }
 })
 
-function placeOf({ country, region }: TaxSum): string {
-  return [country === '' ? 'not known' : countryName(country), region].filter((part) => part !== '').join(', ')
+function placeOf({ category, country, region, destination }: TaxSum): string {
+  const place = [country === '' ? 'not known' : countryName(country), region].filter((part) => part !== '').join(', ')
+  return category === 'taxed' && destination !== country ? `${place}, for ${countryName(destination)}` : place
 }

@@ -1,6 +1,6 @@
 import type { Language } from '../texts/languages.ts'
 
-// ISO 3166-1 alpha-2, the officially assigned codes. Intl's own list also has retired and reserved ones (UK, SU, AN).
+// ISO 3166-1 alpha-2, the officially assigned codes, and XK, which the EU and carriers use for Kosovo. Intl's own list also has retired and reserved ones (UK, SU, AN).
 const assigned = new Set(
   (
     'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA ' +
@@ -9,7 +9,7 @@ const assigned = new Set(
     'KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS ' +
     'MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS ' +
     'RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW ' +
-    'TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
+    'TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW'
   ).split(' ')
 )
 

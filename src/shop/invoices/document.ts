@@ -14,6 +14,8 @@ export const invoiceTax = z.object({
   /** Where the tax is owed: an ISO 3166-1 code, or empty when the destination is not known. */
   country: z.string(),
   region: z.string(),
+  /** The country of the buyer, or to which the goods go; XI is Northern Ireland. */
+  destination: z.string(),
   /** In millionths of one: 190000 is 19 %. */
   rateMillionths: z.number(),
   /** Without the tax. */

@@ -7,6 +7,7 @@ import { shopDay } from '../settings/shop-days.ts'
 import type { InvoiceBuyer, InvoiceDocument, InvoiceTax } from './document.ts'
 import { currentDocuments, documentsOf } from './find.ts'
 import type { InvoiceRow } from './find.ts'
+import { crossBorderOf } from './cross-border.ts'
 import { taxedParts, taxesLeft, taxesOfRefund, taxesOfReturn } from './part-taxes.ts'
 import { invoices } from './schema.ts'
 
@@ -182,6 +183,15 @@ function store(tx: Tx, issued: Issued, now: number): void {
   const { totalMinor } = issued.document
   tx.orm
     .insert(invoices)
-    .values({ ...issued, year, sequence, number, date, totalMinor, issuedAt: now })
+    .values({
+      ...issued,
+      year,
+      sequence,
+      number,
+      date,
+      totalMinor,
+      crossBorderMinor: crossBorderOf(issued.document),
+      issuedAt: now
+    })
     .run()
 }

@@ -19,6 +19,7 @@ export type JournalRow = {
   vatId: string | null
   country: string
   region: string
+  destination: string
   name: string
   rateMillionths: number
   category: TaxCategory

@@ -26,6 +26,8 @@ export const invoices = sqliteTable(
     document: notPersonal(json('document', invoiceDocument).notNull()),
     /** Whether the document belongs to the correction of an invoice: no sale and no refund, only new papers for them. */
     correction: bool('correction').notNull().default(false),
+    /** What it sells to consumers in other member states of the EU, without tax: the threshold of EUR 10,000 counts it. */
+    crossBorderMinor: minor('cross_border_minor').notNull().default(0),
     issuedAt: instant('issued_at').notNull()
   },
   (t) => [
@@ -36,6 +38,9 @@ export const invoices = sqliteTable(
     index('invoices_credited')
       .on(t.date, t.currency, t.totalMinor)
       .where(sql`kind = 'credit_note' AND correction = 0`),
+    index('invoices_cross_border')
+      .on(t.date, t.kind, t.currency, t.crossBorderMinor)
+      .where(sql`cross_border_minor > 0`),
     check('invoices_kind', oneOf(t.kind)),
     check('invoices_correction', sql`${t.correction} IN (0, 1)`),
     check('invoices_total', sql`${t.totalMinor} >= 0`)
@@ -44,7 +49,7 @@ export const invoices = sqliteTable(
 
 const refuse = (reason: string): string => `SELECT RAISE(ABORT, '${reason}')`
 const frozen =
-  'id, order_id, kind, year, sequence, number, date, currency, total_minor, document, correction, issued_at'
+  'id, order_id, kind, year, sequence, number, date, currency, total_minor, document, correction, cross_border_minor, issued_at'
 export const triggers: readonly Trigger[] = [
   {
     name: 'invoices_gapless',

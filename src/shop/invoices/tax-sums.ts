@@ -6,7 +6,7 @@ import type { InvoiceTax } from './document.ts'
 import type { InvoiceKind } from './find.ts'
 
 /** What the invoices minus the credit notes of some days say about one tax rate in one currency. */
-export type TaxSum = Pick<InvoiceTax, 'category' | 'name' | 'country' | 'region' | 'rateMillionths'> & {
+export type TaxSum = Pick<InvoiceTax, 'category' | 'name' | 'country' | 'region' | 'destination' | 'rateMillionths'> & {
   currency: string
   netMinor: number
   taxMinor: number
@@ -24,7 +24,7 @@ const documents = rawStatement<Days, Row>(`
     FROM invoices WHERE date BETWEEN @from AND @to`)
 
 /**
- * The sums of the documents that were issued in some days (YYYY-MM-DD, both included), by country, region and rate. They
+ * The sums of the documents that were issued in some days (YYYY-MM-DD, both included), by country, region, rate, category and destination. They
  * are read one by one, so the memory does not depend on their number; SQLite would sort them all to group them.
  */
 export function taxSums(db: Db, days: Days): TaxSum[] {
@@ -36,13 +36,14 @@ export function taxSums(db: Db, days: Days): TaxSum[] {
 }
 
 function add(sums: Map<string, TaxSum>, { kind, currency }: Row, tax: InvoiceTax): void {
-  const { category, country, region, name, rateMillionths, baseMinor, amountMinor } = tax
+  const { category, country, region, destination, name, rateMillionths, baseMinor, amountMinor } = tax
   // The highest rate of a place comes first.
-  const key = [currency, country, region, 9_999_999 - rateMillionths, name, category].join('\n')
+  const key = [currency, country, region, 9_999_999 - rateMillionths, name, category, destination].join('\n')
   const sum = sums.get(key) ?? {
     category,
     country,
     region,
+    destination,
     name,
     rateMillionths,
     currency,

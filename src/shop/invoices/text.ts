@@ -258,11 +258,12 @@ export function toInvoice(row: InvoiceRow) {
     shipping: shipping === null ? null : { name: shipping.name, amount: major(shipping.amountMinor) },
     tax: major(document.taxMinor),
     taxIncluded,
-    taxes: taxes.map(({ category, name, country, region, rateMillionths, baseMinor, amountMinor }) => ({
+    taxes: taxes.map(({ category, name, country, region, destination, rateMillionths, baseMinor, amountMinor }) => ({
       category,
       name,
       country,
       region,
+      destination,
       ratePercent: rateMillionths / 10_000,
       net: major(baseMinor),
       tax: major(amountMinor)

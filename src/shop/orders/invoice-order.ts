@@ -16,6 +16,7 @@ import type { Returned, Sale } from '../invoices/issue.ts'
 import type { InvoiceBuyer, InvoiceDocument, InvoiceLine } from '../invoices/document.ts'
 import { taxedParts, withServices } from '../invoices/part-taxes.ts'
 import type { TaxedPart } from '../invoices/part-taxes.ts'
+import { vatCountry } from '../../platform/vat.ts'
 import { setting } from '../settings/settings.ts'
 import { shopDay } from '../settings/shop-days.ts'
 import type { TaxLine } from '../tax/terms.ts'
@@ -223,7 +224,14 @@ function withUntaxed(taxes: readonly TaxLine[], parts: readonly TaxedPart[], cou
   const untaxed = parts.filter(({ taxRow }) => taxRow === taxes.length)
   if (untaxed.length === 0 && taxes.length > 0) return [...taxes]
   const baseMinor = untaxed.reduce((sum, { netMinor }) => sum + netMinor, 0)
-  const rate = { category: 'none', name: '', country, region: '', rateMillionths: 0 } as const
+  const rate = {
+    category: 'none',
+    name: '',
+    country,
+    region: '',
+    destination: vatCountry(country),
+    rateMillionths: 0
+  } as const
   return [...taxes, { ...rate, baseMinor, amountMinor: 0 }]
 }
 

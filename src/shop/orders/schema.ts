@@ -204,6 +204,8 @@ export const orderTaxes = sqliteTable(
     name: notPersonal(text('name').notNull()),
     country: notPersonal(text('country').notNull()),
     region: notPersonal(text('region').notNull()),
+    /** The country of the buyer, or to which the goods go. */
+    destination: notPersonal(text('destination').notNull().default('')),
     rateMillionths: integer('rate_millionths').notNull(),
     /** What is taxed, without the tax. */
     baseMinor: minor('base_minor').notNull(),

@@ -150,6 +150,11 @@ export const definitions = {
     'For how many days consumers can withdraw from a contract; EU law requires 14'
   ),
   'tax.pricesIncludeTax': flag(true, 'Whether the prices of products and shipping include the tax'),
+  'tax.crossBorder': text(
+    'destination',
+    'Which rates consumers in other member states of the EU pay: destination, or own (those of shop.country, for a shop below the threshold of EUR 10,000 a year)',
+    z.enum(['destination', 'own'], 'destination or own')
+  ),
   'tax.smallBusiness': flag(
     false,
     'Whether the shop charges no tax, because it is a small business (§ 19 UStG, Directive 2006/112/EC, article 284)'

@@ -3,11 +3,11 @@ import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { countryName } from '../../platform/postal/countries.ts'
-import { euVatRates, isInEu } from '../../platform/vat.ts'
+import { euVatRates, isInEu, vatCountry } from '../../platform/vat.ts'
 import { countOutcomes } from '../catalog/changes.ts'
 import type { Counts } from '../catalog/changes.ts'
 import type { TaxRateInput, TaxClass } from './input.ts'
-import { setting } from '../settings/settings.ts'
+import { setSetting, setting } from '../settings/settings.ts'
 import { taxRates } from './schema.ts'
 
 /** A tax rate for people and files; `region` is missing for the rate of a whole country. */
@@ -82,24 +82,23 @@ export function removeTaxRates(db: Db, { country, region, class: taxClass }: Rem
 export type EuPreset = { rates: TaxRateView[]; source: string; releasedOn: string }
 
 /**
- * Stores the standard VAT rate of each member state of the EU. With `ownRate`, each has the rate of the shop's country, for
- * a small shop that sells across borders below the threshold of the EU. Other rates stay.
+ * Stores the standard VAT rate of each member state of the EU. Other rates stay. With `ownRate`, consumers in the other
+ * member states pay the rates of the shop's country (`tax.crossBorder`), for a small shop that sells across borders below
+ * the threshold of the EU; without it, those of their own.
  *
  * @throws AppError CONFLICT with `ownRate` if the shop's country is not in the EU
  */
-export function presetEu(db: Db, { ownRate }: { ownRate: boolean }): EuPreset {
+export function presetEu(db: Db, { ownRate }: { ownRate: boolean }, now: number): EuPreset {
   const { standard, source, releasedOn } = euVatRates()
-  const seller = setting(db, 'shop.country')
-  const own = ownRate ? standard[seller] : undefined
-  if (ownRate && own === undefined) {
+  if (ownRate && standard[vatCountry(setting(db, 'shop.country'))] === undefined)
     throw new AppError('CONFLICT', 'Set shop.country to a member state of the EU first.')
-  }
-  const rates = write(db, (tx) =>
-    Object.entries(standard).map(([country, percent]) => {
-      const rateMillionths = Math.round((own ?? percent) * 10_000)
+  const rates = write(db, (tx) => {
+    setSetting(tx, 'tax.crossBorder', ownRate ? 'own' : 'destination', now)
+    return Object.entries(standard).map(([country, percent]) => {
+      const rateMillionths = Math.round(percent * 10_000)
       return toTaxRate(store(tx, { country, region: '', class: 'standard', rateMillionths, name: null }))
     })
-  )
+  })
   return { rates, source, releasedOn }
 }
 

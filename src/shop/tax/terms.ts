@@ -7,7 +7,7 @@ import { chargeStepMinor, shareMinor } from '../../platform/money.ts'
 import { regionKey } from '../../platform/postal/format.ts'
 import { destinationOf } from '../../platform/postal/address.ts'
 import type { Place } from '../../platform/postal/address.ts'
-import { isInEu, readVatId } from '../../platform/vat.ts'
+import { isInEu, readVatId, vatCountry } from '../../platform/vat.ts'
 import { isShipped } from '../catalog/product-types.ts'
 import type { ProductType } from '../catalog/product-types.ts'
 import { setting } from '../settings/settings.ts'
@@ -56,11 +56,14 @@ function ratesOfCountry(db: Db, country: string): TaxRateRow[] {
   return rates(db).all({ country })
 }
 
-/** A country and its state or province, in upper case; the region is empty if it is unknown. */
+/**
+ * A country for VAT and its state or province, in upper case; the region is empty if it is unknown. XI is Northern Ireland,
+ * which is part of the EU for goods.
+ */
 type TaxPlace = { country: string; region: string }
 
 /** What decides the place of a sale; a part that is unknown is missing. */
-type Located = Place & { state?: string | undefined }
+type Located = Place & { state?: string | undefined; postcode?: string | undefined }
 
 /** What is known about a buyer for the tax. */
 export type TaxedBuyer = {
@@ -91,7 +94,7 @@ export function saleTerms(
   buyer: TaxedBuyer,
   included: boolean = setting(db, 'tax.pricesIncludeTax')
 ): SaleTerms {
-  const seller = setting(db, 'shop.country')
+  const seller = vatCountry(setting(db, 'shop.country'))
   const places = placesOf(buyer, seller)
   const placeOf = (line: TaxedKind): TaxPlace => (isShipped(line.type) ? places.shipped : places.other)
   const ratesBy = new Map(
@@ -101,22 +104,27 @@ export function saleTerms(
     ])
   )
   const chargesTax = (ratesBy.get(seller) ?? []).length > 0
+  const hasOwnRate = setting(db, 'tax.crossBorder') === 'own'
   const chargedRate = (line: TaxedKind): TaxRate | null => {
     const place = placeOf(line)
-    return findRate(ratesBy.get(place.country) ?? [], place.region, line.taxClass)
+    const { country, region } = hasOwnRate && isElsewhereInEu(place, seller) ? { country: seller, region: '' } : place
+    const rate = findRate(ratesBy.get(country) ?? [], region, line.taxClass)
+    return rate && { ...rate, destination: place.country }
   }
-  const isBusiness = chargesTax && isForeignBusiness(buyer.vatId, seller)
-  const isOwed = (line: TaxedKind): boolean => isBusiness && isElsewhereInEu(placeOf(line), seller)
+  const issuer = chargesTax ? issuerOf(buyer.vatId) : undefined
+  const isOwed = (line: TaxedKind): boolean =>
+    isElsewhereInEu(placeOf(line), seller) && isForeignBusiness(issuer, seller, isShipped(line.type))
   const rateOf = (line: TaxedKind): TaxRate | null => {
-    const untaxed = (category: TaxCategory): TaxRate => withoutRate(category, placeOf(line).country)
-    if (isSmallBusiness(db)) return withoutRate('small_business', seller)
+    const { country: destination } = placeOf(line)
+    const untaxed = (category: TaxCategory): TaxRate => withoutRate(category, destination, destination)
+    if (isSmallBusiness(db)) return withoutRate('small_business', seller, destination)
     if (isOwed(line)) return untaxed(isShipped(line.type) ? 'supply' : 'reverse_charge')
     const rate = chargedRate(line)
     if (rate !== null || !chargesTax) return rate
     if (isAbroad(placeOf(line), seller)) return untaxed(isShipped(line.type) ? 'export' : 'outside')
     return line.taxClass === 'zero' ? untaxed('zero') : null
   }
-  const isRemoved = included && isBusiness && !isSmallBusiness(db)
+  const isRemoved = included && issuer !== undefined && !isSmallBusiness(db)
   return { included, rateOf, removed: isRemoved ? (line) => (isOwed(line) ? chargedRate(line) : null) : null }
 }
 
@@ -125,30 +133,42 @@ function isSmallBusiness(db: Db): boolean {
   return setting(db, 'tax.smallBusiness')
 }
 
-function withoutRate(category: TaxCategory, country: string): TaxRate {
-  return { category, name: taxCategories[category].name ?? '', country, region: '', rateMillionths: 0 }
+function withoutRate(category: TaxCategory, country: string, destination: string): TaxRate {
+  const name = taxCategories[category].name ?? ''
+  return { category, name, country, destination, region: '', rateMillionths: 0 }
 }
 
 /** Whether businesses elsewhere in the EU owe the tax: the shop is in the EU and charges tax at home, so it is not exempt. */
 export function mayReverseCharge(db: Db): boolean {
-  const seller = setting(db, 'shop.country')
+  const seller = vatCountry(setting(db, 'shop.country'))
   return isInEu(seller) && !isSmallBusiness(db) && ratesOfCountry(db, seller).length > 0
 }
 
 function placesOf(buyer: TaxedBuyer, seller: string) {
   const toPlace = (known: Located | null): TaxPlace => {
-    const country = known?.country ?? seller
+    const country = vatCountry(known?.country ?? seller)
     return { country, region: regionKey(country, known?.state) }
   }
+  const toGoodsPlace = (known: Located | null): TaxPlace =>
+    isNorthernIreland(known) && isInEu(seller) ? { country: 'XI', region: '' } : toPlace(known)
   const shipped = destinationOf(buyer)
   return {
-    shipped: toPlace(buyer.shippingMethod?.pickup === true ? null : shipped),
+    shipped: toGoodsPlace(buyer.shippingMethod?.pickup === true ? null : shipped),
     other: toPlace(buyer.billingAddress?.country === undefined ? shipped : buyer.billingAddress)
   }
 }
 
+/** The postcodes of Northern Ireland, which is part of the EU for goods, begin with BT. */
+function isNorthernIreland(place: Located | null): boolean {
+  return place?.country === 'GB' && /^\s*BT\d/i.test(place.postcode ?? '')
+}
+
 /** The rates of a region replace those of its country. A class without a rate has the standard rate; `zero` has none. */
-function findRate(rates: readonly TaxRateRow[], region: string, taxClass: TaxClass): TaxRate | null {
+function findRate(
+  rates: readonly TaxRateRow[],
+  region: string,
+  taxClass: TaxClass
+): Omit<TaxRate, 'destination'> | null {
   const classes: readonly TaxClass[] = taxClass === 'zero' ? ['zero'] : [taxClass, 'standard']
   const candidates = [region, ''].flatMap((place) => classes.map((each) => ({ place, each })))
   for (const { place, each } of candidates) {
@@ -160,18 +180,22 @@ function findRate(rates: readonly TaxRateRow[], region: string, taxClass: TaxCla
   return null
 }
 
-function isForeignBusiness(vatId: string | null, seller: string): boolean {
-  const issuer = vatId === null ? undefined : readVatId(vatId)?.country
-  return issuer !== undefined && isInEu(issuer) && issuer !== seller
+function issuerOf(vatId: string | null): string | undefined {
+  return vatId === null ? undefined : readVatId(vatId)?.country
+}
+
+/** Whether the issuer of a VAT id is another member state; for goods, also Northern Ireland. */
+function isForeignBusiness(issuer: string | undefined, seller: string, isGoods: boolean): boolean {
+  return issuer !== undefined && issuer !== seller && (isInEu(issuer) || (isGoods && issuer === 'XI'))
 }
 
 function isElsewhereInEu({ country }: TaxPlace, seller: string): boolean {
-  return isInEu(seller) && isInEu(country) && country !== seller
+  return isInEu(seller) && (isInEu(country) || country === 'XI') && country !== seller
 }
 
 /** Whether a place is outside the EU, or for a shop outside it, outside the shop's country. */
 function isAbroad({ country }: TaxPlace, seller: string): boolean {
-  return country !== seller && !(isInEu(seller) && isInEu(country))
+  return country !== seller && !isElsewhereInEu({ country, region: '' }, seller)
 }
 
 type Carried = { lines: readonly TaxedLine[]; shippingMinor: number }
@@ -241,8 +265,11 @@ export type TaxRate = {
   category: TaxCategory
   /** What buyers read; empty for a sale without tax of which they read nothing. */
   name: string
+  /** Where the tax is owed. */
   country: string
   region: string
+  /** The country of the buyer, or to which the goods go. It is another one if consumers there pay the shop's own rate. */
+  destination: string
   rateMillionths: number
 }
 
@@ -313,8 +340,8 @@ export function shareEvenly(amountMinor: number, weights: readonly number[]): nu
   return shareMinor(amountMinor, weights.some((weight) => weight > 0) ? weights : weights.map(() => 1))
 }
 
-function rateKey({ category, country, region, name, rateMillionths }: TaxRate): string {
-  return JSON.stringify([category, country, region, name, rateMillionths])
+function rateKey({ category, country, region, destination, name, rateMillionths }: TaxRate): string {
+  return JSON.stringify([category, country, region, destination, name, rateMillionths])
 }
 
 type Group = Taxable & { rate: TaxRate | null }

@@ -9,7 +9,7 @@ import { emit } from '../../../src/shop/webhooks/emit.ts'
 import { setSetting, switchModule, unsetSetting } from '../../../src/shop/settings/settings.ts'
 import { presetEu } from '../../../src/shop/tax/rates.ts'
 import { addEndpoint } from '../../../src/shop/webhooks/endpoints.ts'
-import { draft, line, makeProduct, place } from '../../shop/orders/support.ts'
+import { draft, line, makeProduct, move, place } from '../../shop/orders/support.ts'
 import { byCommand } from './break.ts'
 import type { Break } from './break.ts'
 import { lawSettings, listen } from './broken-shop.ts'
@@ -112,7 +112,7 @@ export const shopBreaks: Break[] = [
   {
     what: 'tax rates without the country of the shop',
     break({ shop }) {
-      presetEu(shop.app.db, { ownRate: false })
+      presetEu(shop.app.db, { ownRate: false }, 0)
       unsetSetting(shop.app.db, 'shop.country')
     },
     check: 'tax',
@@ -120,6 +120,21 @@ export const shopBreaks: Break[] = [
     message: /country of the shop is not set/,
     advice: /settings set shop\.country XX/,
     repair: (world, found) => byCommand(world, { ...found, advice: found.advice.replace('XX', 'DE') })
+  },
+  {
+    what: 'sales abroad near the threshold of the EU',
+    break({ shop: { app } }) {
+      setSetting(app.db, 'shop.country', 'DE', now())
+      presetEu(app.db, { ownRate: true }, now())
+      const lines = [line(makeProduct(app.db), { unitPriceMinor: 1_071_000 })]
+      const { id } = place(app.db, draft(lines, { billingAddress: { country: 'FR' } }), now())
+      move(app.db, id, 'processing', {}, now())
+    },
+    check: 'sales abroad',
+    status: 'warning',
+    message: /€9,000\.00 this year .* near the threshold/,
+    advice: /tax preset eu/,
+    repair: byCommand
   },
   {
     what: 'a country without shipping',

@@ -109,7 +109,7 @@ it('sales, products, tax and the exported orders agree, in any time zone and uni
       setSetting(db, 'shop.country', 'DE', 0)
       setSetting(db, 'shop.timeZone', timeZone, 0)
       setSetting(db, 'tax.pricesIncludeTax', String(included), 0)
-      presetEu(db, { ownRate: true })
+      presetEu(db, { ownRate: true }, 0)
       fill(db, orders)
       const rows = exported(db).filter((row) => row['paid_at'] !== '')
       const totals = totalSales(salesOf(db, year, 'day'))

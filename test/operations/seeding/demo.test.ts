@@ -114,7 +114,7 @@ describe('the demo shop', () => {
   it('has the tax rates of the preset of the EU, and invoices with tax and the seller', async () => {
     const app = await demoShop()
     const before = listTaxRates(app.db)
-    presetEu(app.db, { ownRate: false })
+    presetEu(app.db, { ownRate: false }, 0)
     expect(listTaxRates(app.db)).toEqual(before)
     const documents = column<string>(app, 'SELECT document FROM invoices').map((text) => JSON.parse(text))
     expect(documents.length).toBeGreaterThan(0)

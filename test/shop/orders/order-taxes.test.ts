@@ -25,7 +25,7 @@ beforeEach(() => {
   shop = openTestShop()
   onTestFinished(() => shop[Symbol.dispose]())
   setSetting(shop.db, 'shop.country', 'DE', 0)
-  presetEu(shop.db, { ownRate: false })
+  presetEu(shop.db, { ownRate: false }, 0)
   setTaxRate(shop.db, { region: '', name: null, country: 'DE', class: 'reduced', rateMillionths: 70_000 })
 })
 

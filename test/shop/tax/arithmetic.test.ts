@@ -9,6 +9,7 @@ const vat = (percent: number): TaxRate => ({
   name: 'VAT',
   country: 'DE',
   region: '',
+  destination: 'DE',
   rateMillionths: Math.round(percent * 10_000)
 })
 const goods = (goodsMinor: number, rate: TaxRate | null, shippingMinor = 0): Taxable => ({

@@ -47,7 +47,7 @@ function priced({ lines, rates, shippingSteps, included, currency }: TaxedOrder)
     const rateMillionths = rates[taxClasses.indexOf(taxClass)] ?? null
     return rateMillionths === null
       ? null
-      : { category: 'taxed', name: taxClass, country: 'DE', region: '', rateMillionths }
+      : { category: 'taxed', name: taxClass, country: 'DE', region: '', destination: 'DE', rateMillionths }
   }
   const carried = {
     lines: lines.map(({ steps: count, off, ...kind }) => ({
@@ -103,7 +103,8 @@ export function checkTaxes(order: TaxedOrder): void {
 /** Refunds return each tax in proportion to what is left, and all refunds together return the whole. */
 export function checkRefunds(order: TaxedOrder): void {
   const { tax, totals } = priced(order)
-  const untaxed = { category: 'none', name: '', country: '', region: '', rateMillionths: 0, amountMinor: 0 } as const
+  const place = { name: '', country: '', region: '', destination: '' }
+  const untaxed = { ...place, category: 'none', rateMillionths: 0, amountMinor: 0 } as const
   const rows = [...tax.lines, { ...untaxed, baseMinor: totals.totalMinor - grossOf(tax.lines) }]
   // A third of everything is services.
   const third = (minor: number): number => Math.floor(minor / 3)

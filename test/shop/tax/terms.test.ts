@@ -17,7 +17,7 @@ beforeEach(() => {
   shop = openTestShop()
   onTestFinished(() => shop[Symbol.dispose]())
   setSetting(shop.db, 'shop.country', 'DE', 0)
-  presetEu(shop.db, { ownRate: false })
+  presetEu(shop.db, { ownRate: false }, 0)
   setTaxRate(shop.db, { region: '', name: null, country: 'DE', class: 'reduced', rateMillionths: 70_000 })
 })
 
@@ -86,6 +86,7 @@ describe('a business in another member state of the EU', () => {
       category: 'supply',
       name: 'Intra-Community supply',
       country: 'FR',
+      destination: 'FR',
       region: '',
       rateMillionths: 0
     })
@@ -150,9 +151,45 @@ describe('a sale without tax', () => {
   })
 })
 
-it('a small shop has its own rate in every member state', () => {
-  const { rates } = presetEu(shop.db, { ownRate: true })
-  expect(new Set(rates.map(({ ratePercent }) => ratePercent))).toEqual(new Set([19]))
-  setSetting(shop.db, 'shop.country', 'US', 0)
-  expect(() => presetEu(shop.db, { ownRate: true })).toThrow(/member state/)
+describe('a shop below the threshold of the EU', () => {
+  beforeEach(() => presetEu(shop.db, { ownRate: true }, 0))
+
+  it('charges consumers elsewhere in the EU its own rates, also the reduced one, and owes them at home', () => {
+    const { rateOf } = saleTerms(shop.db, inCountry('FR'))
+    expect([mug, book].map(rateOf)).toMatchObject([
+      { country: 'DE', destination: 'FR', rateMillionths: 190_000 },
+      { country: 'DE', destination: 'FR', rateMillionths: 70_000 }
+    ])
+    expect(percentOf(inCountry('CH'), mug)).toBeNull()
+  })
+
+  it('takes its own rate out of the price for a business', () => {
+    const terms = saleTerms(shop.db, inCountry('FR', french))
+    expect(terms.rateOf(mug)?.category).toBe('supply')
+    expect(terms.removed?.(mug)?.rateMillionths).toBe(190_000)
+  })
+
+  it('charges theirs again when it leaves the preset', () => {
+    presetEu(shop.db, { ownRate: false }, 0)
+    expect(percentOf(inCountry('FR'), mug)).toBe(20)
+  })
+
+  it('is in the EU', () => {
+    setSetting(shop.db, 'shop.country', 'US', 0)
+    expect(() => presetEu(shop.db, { ownRate: true }, 0)).toThrow(/member state/)
+  })
+})
+
+describe('a territory', () => {
+  it('has the VAT of the country that it belongs to', () => {
+    expect(saleTerms(shop.db, inCountry('MC')).rateOf(mug)).toMatchObject({ country: 'FR', destination: 'FR' })
+    expect(categoriesOf(inCountry('MC', french), mug)).toEqual(['supply'])
+  })
+
+  it('of Northern Ireland is in the EU for goods, to a business with an XI id, and not for services', () => {
+    const belfast = { country: 'GB', postcode: 'BT1 5GS', address1: 'Quay 7' }
+    const buyer = { ...nowhere, shippingAddress: belfast, vatId: 'XI980780684' }
+    expect(categoriesOf(buyer, mug, song)).toEqual(['supply', 'outside'])
+    expect(categoriesOf({ ...buyer, shippingAddress: { ...belfast, postcode: 'SW1A 1AA' } }, mug)).toEqual(['export'])
+  })
 })

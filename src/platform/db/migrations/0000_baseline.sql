@@ -612,6 +612,7 @@ CREATE TABLE `invoices` (
 	`buyer` text,
 	`document` text NOT NULL,
 	`correction` integer DEFAULT false NOT NULL,
+	`cross_border_minor` integer DEFAULT 0 NOT NULL,
 	`issued_at` integer NOT NULL,
 	CONSTRAINT "invoices_kind" CHECK("invoices"."kind" IN ('invoice', 'credit_note')),
 	CONSTRAINT "invoices_correction" CHECK("invoices"."correction" IN (0, 1)),
@@ -623,6 +624,7 @@ CREATE UNIQUE INDEX `invoices_sequence` ON `invoices` (`kind`,`year`,`sequence`)
 CREATE INDEX `invoices_by_order` ON `invoices` (`order_id`,`id`);--> statement-breakpoint
 CREATE INDEX `invoices_by_date` ON `invoices` (`date`,`id`);--> statement-breakpoint
 CREATE INDEX `invoices_credited` ON `invoices` (`date`,`currency`,`total_minor`) WHERE kind = 'credit_note' AND correction = 0;--> statement-breakpoint
+CREATE INDEX `invoices_cross_border` ON `invoices` (`date`,`kind`,`currency`,`cross_border_minor`) WHERE cross_border_minor > 0;--> statement-breakpoint
 CREATE TABLE `mails` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`event_id` integer,
@@ -788,6 +790,7 @@ CREATE TABLE `order_taxes` (
 	`name` text NOT NULL,
 	`country` text NOT NULL,
 	`region` text NOT NULL,
+	`destination` text DEFAULT '' NOT NULL,
 	`rate_millionths` integer NOT NULL,
 	`base_minor` integer NOT NULL,
 	`amount_minor` integer NOT NULL,
@@ -1275,7 +1278,7 @@ CREATE TRIGGER `invoices_gapless` BEFORE INSERT ON `invoices` WHEN NEW.sequence 
 --> statement-breakpoint
 CREATE TRIGGER `invoices_one_at_a_time` BEFORE INSERT ON `invoices` WHEN NEW.kind = 'invoice' AND 0 < (SELECT coalesce(sum(iif(kind = 'invoice', total_minor, -total_minor)), 0) FROM invoices WHERE order_id = NEW.order_id) BEGIN SELECT RAISE(ABORT, 'an order has one invoice at a time'); END;
 --> statement-breakpoint
-CREATE TRIGGER `invoices_unchanged` BEFORE UPDATE OF id, order_id, kind, year, sequence, number, date, currency, total_minor, document, correction, issued_at ON `invoices` BEGIN SELECT RAISE(ABORT, 'an invoice never changes'); END;
+CREATE TRIGGER `invoices_unchanged` BEFORE UPDATE OF id, order_id, kind, year, sequence, number, date, currency, total_minor, document, correction, cross_border_minor, issued_at ON `invoices` BEGIN SELECT RAISE(ABORT, 'an invoice never changes'); END;
 --> statement-breakpoint
 CREATE TRIGGER `invoices_buyer_unchanged` BEFORE UPDATE OF buyer ON `invoices` WHEN NEW.buyer IS NOT NULL BEGIN SELECT RAISE(ABORT, 'an invoice never changes'); END;
 --> statement-breakpoint
