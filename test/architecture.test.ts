@@ -15,7 +15,7 @@ const floors: readonly (readonly string[])[] = [
   // What import files say about these subjects: the catalog reads it, and the subjects apply it.
   ['shop/shipping/input.ts', 'shop/tax/input.ts', 'shop/benefits/input.ts'],
   ['shop/accounts', 'shop/catalog'],
-  ['shop/desk'],
+  ['shop/desk', 'shop/redirects'],
   ['shop/affiliates', 'shop/benefits', 'shop/shipping', 'shop/tax'],
   ['shop/referrals', 'shop/invoices', 'shop/feeds'],
   ['shop/orders'],

@@ -6,9 +6,19 @@ import { categoriesResponse } from '../shop/catalog/public/categories.ts'
 import { productResponse } from '../shop/catalog/public/product.ts'
 import { productSorts as sorts } from '../shop/catalog/search/find-products.ts'
 import { categoriesData, offersData, productData, productsData } from '../shop/catalog/public/shapes.ts'
+import { findRedirect } from '../shop/redirects/redirects.ts'
 import { cachedAnswer, conditionalHeaders, sharedCaching, textParameter } from './reply.ts'
 import { route } from './route.ts'
 import type { Route } from './route.ts'
+
+const redirectData = z
+  .object({
+    to: z
+      .string()
+      .nullable()
+      .meta({ description: 'A path of the site or an address; null for none.', example: '/products/mug' })
+  })
+  .meta({ id: 'Redirect' })
 
 /** What the routes of the catalog have in common: everyone reads the same, and caches may carry it. */
 const open = {
@@ -68,6 +78,26 @@ export const productRoutes: Route[] = [
     refuses: ['DEPENDENCY_UNAVAILABLE'],
     proxy: { nonce: false, query: [] },
     handler: (call) => cachedAnswer(call, categoriesResponse(call.shop, call.now), sharedCaching)
+  }),
+  route({
+    method: 'GET',
+    path: '/store/redirects',
+    summary: 'Where an address that the site does not know leads now',
+    answers: [{ data: redirectData, meta: 'empty' }],
+    refuses: ['DEPENDENCY_UNAVAILABLE'],
+    session: 'none',
+    nonce: 'never',
+    proxy: { nonce: false, query: ['path'] },
+    cache: 'public',
+    invalid: 422,
+    query: z.object({
+      path: z
+        .string('Is required.')
+        .min(1, 'Is required.')
+        .max(2000, 'Must be at most 2000 characters.')
+        .meta({ description: 'The path with its query.', example: '/product/old-mug/' })
+    }),
+    handler: ({ shop }, { query: { path } }) => ({ data: { to: findRedirect(shop, path) ?? null } })
   })
 ]
 

@@ -43,6 +43,12 @@ export const groups: readonly Group[] = [
   { name: 'desk', use: 'service', about: "the shop's office in the browser", load: () => import('./people/desk.ts') },
   { name: 'users', use: 'everyday', about: 'accounts', load: () => import('./people/users.ts') },
   { name: 'offers', use: 'everyday', about: 'the catalog', load: () => import('./offers/offers.ts') },
+  {
+    name: 'redirects',
+    use: 'selling',
+    about: 'old addresses and where each leads now',
+    load: () => import('./offers/redirects.ts')
+  },
   { name: 'sales', use: 'selling', about: 'lower prices for some days', load: () => import('./offers/sales.ts') },
   { name: 'coupons', use: 'selling', about: 'coupon codes', load: () => import('./offers/coupons.ts') },
   { name: 'shipping', use: 'selling', about: 'shipping zones and methods', load: () => import('./offers/shipping.ts') },

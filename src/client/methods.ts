@@ -56,6 +56,10 @@ export type NamedMethods = {
     get(slug: string, options?: Options): Promise<Product>
   }
   categories: { list(options?: Options): Promise<Category[]> }
+  redirects: {
+    /** Where an address that the site does not know leads now, for a 301; null if it leads nowhere. */
+    find(path: string, options?: Options): Promise<string | null>
+  }
   /** The prices and problems of a cart. */
   quote(body: Body<'POST', '/store/quote'>, options?: Options): Promise<Quote>
   /**
@@ -132,6 +136,7 @@ export function namedMethods({ get, post, patch }: Requests): NamedMethods {
       get: async (slug, options) => (await get(`/store/products/${encodeURIComponent(slug)}`, options)).product
     },
     categories: { list: async (options) => (await get('/store/categories', options)).categories },
+    redirects: { find: async (path, options) => (await get('/store/redirects', { ...options, query: { path } })).to },
     quote: (body, options) => post('/store/quote', body, options),
     checkout: async (body, { query = storedTracking(), ...options } = {}) => {
       const answer = await post('/store/checkout-session', body, { ...options, query })

@@ -42,7 +42,8 @@ export type HtmlReply = {
 /** The answer of a page. */
 export type PageReply =
   | HtmlReply
-  | { readonly redirect: string; readonly setCookie?: string | readonly string[] }
+  /** `isMoved` is for good. */
+  | { readonly redirect: string; readonly isMoved?: true; readonly setCookie?: string | readonly string[] }
   /** A file, such as a sitemap. `isPrivate` keeps it out of every cache, because it belongs to one person. */
   | { readonly text: string; readonly type: string; readonly isPrivate?: boolean }
   /** A file with personal data, which the browser shows under `name`. */

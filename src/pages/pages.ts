@@ -4,8 +4,15 @@ import type { App } from '../app.ts'
 import { refuseCrossSite } from '../api/server.ts'
 import { AppError } from '../errors.ts'
 import { storageUnavailable } from '../platform/db/storage-errors.ts'
+import { findRedirect } from '../shop/redirects/redirects.ts'
 import { isolationHeaders, matchesEtag, notFound } from '../platform/http/answers.ts'
-import { addressKey, clientAddress, parseTrustedProxies, socketAddress } from '../platform/http/client-address.ts'
+import {
+  addressKey,
+  clientAddress,
+  parseTrustedProxies,
+  rawTarget,
+  socketAddress
+} from '../platform/http/client-address.ts'
 import type { TrustedProxies } from '../platform/http/client-address.ts'
 import { serveAt } from '../platform/http/routing.ts'
 import type { Methods } from '../platform/http/routing.ts'
@@ -93,10 +100,15 @@ export function serveAssets(h3: H3): void {
   })
 }
 
-/** The page for a browser that requests an unknown address. */
+/** The page for a browser that requests an unknown address: where it leads now, if there is a redirect. */
 export function createNotFoundPage(app: App): (request: Request) => Response {
   const render = createRenderer(app)
-  return (request) => render(errorPage(forVisitor(app, request), notFound()), request)
+  return (request) => {
+    const redirect = findRedirect(app, rawTarget(request))
+    const reply =
+      redirect === undefined ? errorPage(forVisitor(app, request), notFound()) : { redirect, isMoved: true as const }
+    return render(reply, request)
+  }
 }
 
 /** The page for a browser that requests something else than the catalog from a machine that follows. */
@@ -162,14 +174,15 @@ function cookieHeaders(setCookie: HtmlReply['setCookie'] = []): [string, string]
   return [setCookie].flat().map((cookie) => ['set-cookie', cookie])
 }
 
-function redirection({ redirect, setCookie }: Extract<PageReply, { redirect: string }>): Response {
+function redirection({ redirect, setCookie, isMoved }: Extract<PageReply, { redirect: string }>): Response {
   const headers: [string, string][] = [
     ['location', redirect],
-    ['cache-control', 'no-store'],
+    // Without a time, browsers keep a move for ever, and the shop could not correct it.
+    ['cache-control', isMoved ? 'public, max-age=3600' : 'no-store'],
     ['referrer-policy', 'no-referrer'],
     ...cookieHeaders(setCookie)
   ]
-  return new Response(null, { status: 303, headers })
+  return new Response(null, { status: isMoved ? 301 : 303, headers })
 }
 
 function privateFile({ file, type, name }: Extract<PageReply, { file: unknown }>): Response {

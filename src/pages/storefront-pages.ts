@@ -42,7 +42,7 @@ function toReply(
   { site }: Visit,
   { cookies, script }: { cookies: string[]; script: AssetName | undefined }
 ): PageReply {
-  if ('redirect' in shown) return { redirect: shown.redirect, setCookie: [...cookies, ...(shown.cookies ?? [])] }
+  if ('redirect' in shown) return { ...shown, setCookie: [...cookies, ...(shown.cookies ?? [])] }
   if ('text' in shown) return shown
   return {
     ...shopPage(app, shown, { hasNav: true, path: rawPath(rawTarget(request)) }, site),

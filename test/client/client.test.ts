@@ -201,6 +201,7 @@ describe('the types', () => {
       | '/store/products'
       | `/store/products/${string}`
       | '/store/categories'
+      | '/store/redirects'
       | '/store/payment-config'
       | '/me/email-change'
       | '/me/address'

@@ -34,6 +34,7 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
     language: 'en',
     received_at: now
   })
+  insert('redirects', { path: '/product/old-mug', target: '/products/mug', created_at: now })
   insert('desk_people', { email: 'anna@shop.example', email_key: 'anna@shop.example', role: 'owner', created_at: now })
   insert('desk_passkeys', {
     id: 'golden-passkey',

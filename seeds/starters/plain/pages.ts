@@ -6,7 +6,7 @@ import { readBody } from './body.ts'
 import { addressHeader, shopPublicUrl, shopUrl, site } from './site.ts'
 import { showRoute, storeRoutes } from './storefront/routes.ts'
 import type { StoreRoute } from './storefront/routes.ts'
-import { templateData } from './storefront/site.ts'
+import { PageNotFound, templateData } from './storefront/site.ts'
 import type { AddressForm, ShownPage, Visit } from './storefront/site.ts'
 
 const templates = new Eta({
@@ -52,12 +52,9 @@ export async function sendPage(url: URL, req: IncomingMessage, res: ServerRespon
 const missing: StoreRoute = {
   name: 'missing',
   path: /$^/,
-  show: ({ site: { t } }) => ({
-    status: 404,
-    template: 'message',
-    title: t('missing'),
-    data: { text: t('missingText'), links: [{ label: t('link.shop'), url: '/' }] }
-  })
+  show: () => {
+    throw new PageNotFound()
+  }
 }
 
 async function sendRoute(route: StoreRoute, url: URL, req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -66,10 +63,13 @@ async function sendRoute(route: StoreRoute, url: URL, req: IncomingMessage, res:
   if ('redirect' in shown) {
     const location = shown.redirect
     const setCookie = [...cookies, ...(shown.cookies ?? [])]
-    return void res.writeHead(303, { location, 'cache-control': 'no-store', 'set-cookie': setCookie }).end()
+    const status = shown.isMoved ? 301 : 303
+    return void res.writeHead(status, { location, 'cache-control': 'no-store', 'set-cookie': setCookie }).end()
   }
   if ('text' in shown) {
-    return void res.writeHead(200, { 'content-type': shown.type, 'cache-control': 'public, max-age=300' }).end(shown.text)
+    return void res
+      .writeHead(200, { 'content-type': shown.type, 'cache-control': 'public, max-age=300' })
+      .end(shown.text)
   }
   const scripts = route.script === undefined || isInstead ? [] : [`/assets/${route.script}.js`]
   const data = { ...templateData(shown, site, url.pathname), assets, scripts }

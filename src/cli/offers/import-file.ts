@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander'
+import { Option } from 'commander'
 import { importCatalog } from '../../operations/catalog.ts'
 import type { ImportOptions } from '../../operations/catalog.ts'
 import type { Change, Counts, CountsByKind } from '../../shop/catalog/changes.ts'
@@ -9,7 +9,7 @@ import { shopPlace } from '../../shop/settings/shop-days.ts'
 import type { Answer, Watched } from '../terminal/output.ts'
 import { describeFields, toJson } from './field-changes.ts'
 import { describeImages, storeImages } from './offer-images.ts'
-import { countOf } from '../terminal/arguments.ts'
+import { addToMap, countOf } from '../terminal/arguments.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { showProgress, whileShowing } from '../terminal/output.ts'
 import { addCommand, runs } from '../run.ts'
@@ -45,13 +45,6 @@ export function defineImport(offers: ShopCommand): void {
     )
     .option('--allow-private', 'also fetch pictures from private networks and this machine')
   runs(command, importFile)
-}
-
-/** Adds `Preis=price` to the names of columns. A column may contain an equals sign, a field does not. */
-function addToMap(text: string, map: ColumnMap = {}): ColumnMap {
-  const [, column = '', field = ''] = /^(.*)=([^=]*)$/.exec(text) ?? []
-  if (column.trim() !== '' && field.trim() !== '') return { ...map, [column.trim()]: field.trim() }
-  throw new InvalidArgumentError('It must be a column and a field, such as "Preis=price".')
 }
 
 /**

@@ -6,6 +6,7 @@ import { exportCatalog } from '../../shop/catalog/export-catalog.ts'
 import { listProducts } from '../../shop/catalog/manage/list-products.ts'
 import { getProduct, setPublished, toBrief, toProduct } from '../../shop/catalog/products.ts'
 import type { ProductView } from '../../shop/catalog/products.ts'
+import { renameProduct } from '../../shop/redirects/rename-product.ts'
 import { viewTerms } from '../../shop/catalog/public/categories.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { exportShipping } from '../../shop/shipping/zones.ts'
@@ -40,6 +41,11 @@ export function define(program: ShopCommand): void {
     ({ app, now }, slug: string) => show(app, slug, now)
   )
   defineEdits(group)
+  const about = 'give a product another slug; its old address leads to the new one'
+  runs(
+    addCommand(group, 'rename <slug> <new-slug>', about, 'offers rename mug enamel-mug'),
+    ({ app, now }, slug: string, newSlug: string) => show(app, renameProduct(app, slug, newSlug, now).slug, now)
+  )
   defineImport(group)
   runs(
     addCommand(group, 'export', 'export all products and active coupons as JSON', 'offers export > products.json'),

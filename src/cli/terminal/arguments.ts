@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander'
 import { AppError } from '../../errors.ts'
 import { keysOf } from '../../platform/typed.ts'
 
@@ -23,6 +24,13 @@ export function parsePageLimit(text: string): number {
 /** The number that an option contains. Other text stays text, so that the error of the schema names its field. */
 export function numberOrText<T extends string | null | undefined>(text: T): number | T {
   return typeof text === 'string' && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text
+}
+
+/** Adds `Preis=price` to the names of columns. A column may contain an equals sign, a field does not. */
+export function addToMap(text: string, map: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const [, column = '', field = ''] = /^(.*)=([^=]*)$/.exec(text) ?? []
+  if (column.trim() !== '' && field.trim() !== '') return { ...map, [column.trim()]: field.trim() }
+  throw new InvalidArgumentError('It must be a column and a field, such as "Preis=price".')
 }
 
 /** The value of an option that can be emptied: `none` is null. */

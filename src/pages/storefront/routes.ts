@@ -72,6 +72,9 @@ export const storeRoutes: readonly StoreRoute[] = [
 /** What a route shows. `isInstead` says that it is another page than the route's own, which loads no script. */
 export type Answered = { shown: Shown; isInstead: boolean }
 
+/** The parameters by which WordPress numbers its pages: `/?p=12` is none of ours. */
+const numbered = ['p', 'product', 'page_id']
+
 /**
  * The page of a route, or the page instead of it for a request that the API refused.
  *
@@ -80,16 +83,26 @@ export type Answered = { shown: Shown; isInstead: boolean }
  */
 export async function showRoute({ show }: StoreRoute, visit: Visit, path: string): Promise<Answered> {
   try {
-    return { shown: await show(visit), isInstead: false }
+    const moved = path === '/' && numbered.some((name) => visit.query.has(name)) ? await findMoved(visit, path) : null
+    return { shown: moved ?? (await show(visit)), isInstead: moved !== null }
   } catch (error) {
-    return { shown: pageInstead(error, visit.site, path), isInstead: true }
+    const moved = isMissing(error) ? await findMoved(visit, path) : null
+    return { shown: moved ?? pageInstead(error, visit.site, path), isInstead: true }
   }
 }
 
+const isMissing = (error: unknown): boolean =>
+  error instanceof PageNotFound || (error instanceof ShopError && error.code === 'NOT_FOUND')
+
+/** Where an address of a former shop leads now. */
+async function findMoved({ client, query }: Visit, path: string): Promise<Shown | null> {
+  const to = await client.redirects.find(query.size === 0 ? path : `${path}?${query.toString()}`)
+  return to === null ? null : { redirect: to, isMoved: true }
+}
+
 function pageInstead(error: unknown, site: Site, path: string): Shown {
-  if (error instanceof PageNotFound) return missingPage(site)
+  if (isMissing(error)) return missingPage(site)
   if (!(error instanceof ShopError)) throw error
-  if (error.code === 'NOT_FOUND') return missingPage(site)
   if (error.code === 'NOT_AUTHENTICATED') return { redirect: `/login?next=${encodeURIComponent(path)}` }
   if (error.status < 400 || error.status >= 500) throw error
   return message(site.t('page.failed'), error.message, homeLinks(site), error.status)

@@ -126,7 +126,8 @@ export type ShownPage = {
 
 export type Shown =
   | ShownPage
-  | { redirect: string; cookies?: string[] }
+  /** `isMoved` is for good. */
+  | { redirect: string; isMoved?: true; cookies?: string[] }
   /** A file, such as a sitemap. */
   | { text: string; type: string }
 

@@ -18,6 +18,7 @@ export type MovedKind =
   | 'subscription'
   | 'rcp_membership'
   | 'memberpress_transaction'
+  | 'redirect'
 
 const find = statement((orm) =>
   orm

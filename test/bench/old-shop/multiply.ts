@@ -21,6 +21,7 @@ const fixed = new Set([
   'product_images',
   'product_tags',
   'products',
+  'redirects',
   'revisions',
   'search_words',
   'settings',

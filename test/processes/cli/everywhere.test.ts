@@ -21,6 +21,7 @@ const commands: Record<string, [args: string[], answer: object, code?: number]> 
   users: [['users', 'show', 'lena@shop.example'], { username: 'lena' }],
   offers: [['offers', 'show', 'last-lantern'], { offer: { productSlug: 'last-lantern' } }],
   coupons: [['coupons', 'list'], { coupons: expect.any(Array) }],
+  redirects: [['redirects', 'list'], { redirects: expect.any(Array) }],
   sales: [['sales', 'list'], { sales: [{ name: 'Black Friday', state: 'ended' }] }],
   shipping: [['shipping', 'list'], { zones: expect.arrayContaining([expect.objectContaining({ zone: 'Germany' })]) }],
   tax: [['tax', 'list'], { rates: expect.arrayContaining([expect.objectContaining({ country: 'DE' })]) }],

@@ -58,6 +58,7 @@ export type Expected = {
     notes: { toCustomer: number; private: number }
     attribution: { type?: string; source?: string; campaign?: string } | []
   }[]
+  permalinks: { path: string; kind: string; slug: string; id: number }[]
   logins: { userId: number; email: string; password: string; setAs?: string }[]
   customers: {
     id: number

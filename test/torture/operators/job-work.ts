@@ -54,7 +54,8 @@ export const jobWork: readonly Work[] = [
           SELECT 'order.created', json_object('orderId', id), ${placed} FROM orders`)
     },
     // Events come last, the oldest first. Counting the rest would hold up the checkpoints of the server.
-    run: ({ untilNone }) => untilNone(`SELECT EXISTS (SELECT 1 FROM events WHERE created_at < ${old() + dayMs})`),
+    run: ({ untilNone }) =>
+      untilNone(`SELECT EXISTS (SELECT 1 FROM events WHERE type = 'order.created' AND created_at < ${old() + dayMs})`),
     atStart: true
   }
 ]

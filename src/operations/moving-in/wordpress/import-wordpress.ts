@@ -13,6 +13,7 @@ import type { WordPress } from './database.ts'
 import { moveDownloads } from './downloads.ts'
 import { moveMemberPress, moveMemberships, moveRestrictContent } from './memberships.ts'
 import { moveOrders } from './orders.ts'
+import { movePermalinks } from './permalinks.ts'
 import { moveProducts } from './products.ts'
 import type { ProductOptions } from './products.ts'
 import { addressOf, sourceOf } from './source.ts'
@@ -36,7 +37,8 @@ export type ImportOptions = ProductOptions & {
 }
 
 /**
- * Moves a WordPress with WooCommerce in: customers, products, coupons, orders, affiliates, subscriptions, memberships and downloads. It brings what is not here yet, so it can be
+ * Moves a WordPress with WooCommerce in: customers, products, addresses, coupons, orders,
+ * affiliates, subscriptions, memberships and downloads. It brings what is not here yet, so it can be
  * repeated and continues after an interruption. It sends no email, emits no event and writes nothing to the source.
  *
  * @throws AppError CONFLICT when the shop's currency is another one, or when it was interrupted
@@ -58,6 +60,7 @@ export async function importWordPress(app: App, source: WordPress, options: Impo
   const subjects = [
     await moveSubject(move, 'customers', (tally) => moveCustomers(source, move, tally)),
     await moveSubject(move, 'products', (tally) => moveProducts(source, move, tally, options)),
+    await moveSubject(move, 'addresses', (tally) => movePermalinks(source, move, tally)),
     await moveSubject(move, 'coupons', (tally) => moveCoupons(source, move, tally)),
     await moveSubject(move, 'orders', (tally) => moveOrders(source, move, tally)),
     ...(await affiliateSubjects(source, move)),

@@ -994,6 +994,21 @@ CREATE TABLE `webhook_signatures` (
 	CONSTRAINT "webhook_signatures_one" CHECK("webhook_signatures"."id" = 1)
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `redirects` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`path` text NOT NULL,
+	`product_id` integer,
+	`category_id` integer,
+	`target` text,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`product_id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`category_id`) REFERENCES `categories`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "redirects_one_target" CHECK(("redirects"."product_id" IS NOT NULL) + ("redirects"."category_id" IS NOT NULL) + ("redirects"."target" IS NOT NULL) = 1)
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `redirects_path` ON `redirects` (`path`);--> statement-breakpoint
+CREATE INDEX `redirects_by_product` ON `redirects` (`product_id`);--> statement-breakpoint
+CREATE INDEX `redirects_by_category` ON `redirects` (`category_id`);--> statement-breakpoint
 CREATE TABLE `commission_entries` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`affiliate_id` integer NOT NULL,

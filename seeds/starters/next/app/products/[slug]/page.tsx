@@ -1,7 +1,7 @@
 import type { Product } from '@shopstead/client'
 import { isShopError } from '@shopstead/client'
 import type { Metadata } from 'next'
-import { notFound } from 'next/navigation'
+import { notFound, permanentRedirect } from 'next/navigation'
 import { Picture } from '@/components/picture'
 import { fresh, shop } from '@/lib/shop'
 import { AddToCart } from './add-to-cart'
@@ -13,8 +13,10 @@ async function productOf({ params }: Props): Promise<Product> {
   try {
     return await shop.products.get(slug, fresh)
   } catch (error) {
-    if (isShopError(error, 'NOT_FOUND')) notFound()
-    throw error
+    if (!isShopError(error, 'NOT_FOUND')) throw error
+    const to = await shop.redirects.find(`/products/${slug}`)
+    if (to !== null) permanentRedirect(to)
+    notFound()
   }
 }
 
