@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNotNull, lt } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNotNull, sql } from 'drizzle-orm'
 import { amountCell, toCsv } from '../../platform/csv.ts'
 import type { Keys } from '../../platform/crypto/secrets.ts'
 import { readLink, signLink } from '../../platform/crypto/signed-link.ts'
@@ -157,27 +157,18 @@ export function forgetPayees(
   before: number,
   { after, limit }: { after: number; limit: number }
 ): number | null {
-  // The page comes first and by itself: joined to its affiliates, SQLite would read every payout for each page.
-  const old = tx.orm
-    .select({ id: payouts.id, affiliateId: payouts.affiliateId })
+  const oldest = tx.orm
+    .select({ id: payouts.id, createdAt: payouts.createdAt, status: users.status })
     .from(payouts)
-    .where(and(gt(payouts.id, after), lt(payouts.createdAt, before)))
+    // The plus keeps SQLite from reading the payouts of each affiliate and sorting them.
+    .innerJoin(affiliates, eq(affiliates.id, sql`+${payouts.affiliateId}`))
+    .innerJoin(users, eq(users.id, affiliates.userId))
+    .where(gt(payouts.id, after))
     .orderBy(asc(payouts.id))
     .limit(limit)
     .all()
-  if (old.length === 0) return null
-  const isErased = and(
-    inArray(affiliates.id, [...new Set(old.map((row) => row.affiliateId))]),
-    eq(users.status, 'erased')
-  )
-  const gone = tx.orm
-    .select({ id: affiliates.id })
-    .from(affiliates)
-    .innerJoin(users, eq(users.id, affiliates.userId))
-    .where(isErased)
-    .all()
-  const goneIds = new Set(gone.map(({ id }) => id))
-  const erased = old.flatMap(({ id, affiliateId }) => (goneIds.has(affiliateId) ? [id] : []))
+  const old = oldest.filter(({ createdAt }) => createdAt < before)
+  const erased = old.flatMap(({ id, status }) => (status === 'erased' ? [id] : []))
   const named = and(inArray(payouts.id, erased), isNotNull(payouts.payee))
   if (erased.length > 0) tx.orm.update(payouts).set({ payee: null }).where(named).run()
   return old.length === limit ? (old.at(-1)?.id ?? null) : null
