@@ -3,7 +3,7 @@ import type { ProductRow, VariationRow, CouponRow } from './rows.ts'
 import type { GrantSpec } from './grants.ts'
 import type { ProductType } from './product-types.ts'
 import { effectiveStock } from './stock.ts'
-import { grantsOfProduct, productById, variationsOfProduct } from './stored-product.ts'
+import { grantsOfProduct, productById, variationById, variationsOfProduct } from './stored-product.ts'
 import { rawStatement } from '../../platform/db/database.ts'
 import { minimumChargeMinor } from '../../platform/money.ts'
 import { couponScope } from './coupons.ts'
@@ -84,8 +84,12 @@ function findVariation(
   product: ProductRow,
   variationId: number | null
 ): VariationRow | null | UnsellableReason {
+  if (variationId !== null) {
+    // Reads one row: a product may have thousands of variations.
+    const named = variationById(db, variationId)
+    return named?.productId === product.id && named.available ? named : 'unknown_variation'
+  }
   const available = variationsOfProduct(db, product.id)
-  if (variationId !== null) return available.find((row) => row.id === variationId) ?? 'unknown_variation'
   if (available.length === 0) return null
   const chosen = chooseVariation(product, available)
   if (chosen === undefined) return 'sold_out'
