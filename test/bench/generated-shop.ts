@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { hash as hashPassword } from '@node-rs/argon2'
 import Database from 'better-sqlite3'
@@ -67,6 +67,19 @@ export async function generateShop(packed: Packed, size: Size): Promise<Generate
   }
 }
 
+/** A copy of a generated shop with more rows. Nothing checks what they refer to. */
+export function copyWith({ dataDir, copy, cookieOf }: GeneratedShop, sql: string): GeneratedShop {
+  const folder = temporaryFolder('bench')
+  cpSync(dataDir, folder, { recursive: true })
+  const sqlite = new Database(join(folder, 'shopstead.db'))
+  sqlite.pragma('synchronous = OFF')
+  sqlite.pragma('foreign_keys = OFF')
+  sqlite.transaction(() => sqlite.exec(sql))()
+  sqlite.pragma('wal_checkpoint(TRUNCATE)')
+  sqlite.close()
+  return { dataDir: folder, copy, cookieOf }
+}
+
 async function command(packed: Packed, dataDir: string, ...words: string[]): Promise<void> {
   const ran = await runPacked(packed, { dataDir }, ...words)
   if (ran.exitCode !== 0) throw new Error(`shopstead ${words.join(' ')} ended with ${ran.exitCode}: ${ran.stderr}`)
@@ -91,7 +104,7 @@ function fill(sqlite: Database.Database, size: Size, data: FillData): void {
 }
 
 /** A table expression with the numbers from 1, for `INSERT … SELECT … FROM n`. */
-const numbers = (max: number): string =>
+export const numbers = (max: number): string =>
   `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${max})`
 
 const words = ['lantern', 'number', 'glass', 'workshop', 'harbour', 'wick', 'handle']

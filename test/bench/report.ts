@@ -1,8 +1,6 @@
-import { cpus } from 'node:os'
-import type { Rounds } from './measure/compare.ts'
-import { isPinned } from './measure/machine.ts'
 import { maxSpread } from './measure/statistics.ts'
 import { table } from './measure/table.ts'
+import type { Run } from './results.ts'
 import type { Comparison, Figure, Outcome } from './rows/row.ts'
 
 const whole = (value: number): string => Math.round(value).toLocaleString('en')
@@ -38,22 +36,34 @@ function verdictOf(outcome: Outcome): string {
   return isNoisy(outcome) ? `${verdict}, noisy` : verdict
 }
 
-/** All outcomes in Markdown. */
-export function report(outcomes: readonly Outcome[], { rounds, seconds, connections }: Rounds): string {
-  const where = isPinned
+/** All outcomes of a run in Markdown. */
+export function report(run: Run): string {
+  const outcomes = Object.values(run.rows).flat()
+  const where = run.isPinned
     ? 'server and load generator have one core each'
     : 'no process is pinned to a core, because taskset or a second core is missing'
   const noisy = outcomes.filter(isNoisy).map(({ name }) => name)
   const reached = outcomes.filter(isReached).length
   return [
-    `Node.js ${process.version} on ${cpus().length} × ${cpus()[0]?.model.trim()}; ${where}. Medians of ${rounds} runs of ${seconds} s,`,
-    `alternating, with ${connections} connections. Of two figures, the first is Shopstead's.`,
+    `Node.js ${run.node} on ${run.machine}; ${where}. On average, ${run.load} processes wanted a core when the run began.`,
+    `Medians of ${run.rounds} runs of ${run.seconds} s, alternating, with ${run.connections} connections. Of two figures, the first is Shopstead's.`,
     '',
     ...(outcomes.some(isComparison) ? [comparisonTable(outcomes), ''] : []),
     ...(outcomes.some(isFigure) ? [figureTable(outcomes), ''] : []),
-    ...(noisy.length > 0 ? [`Unreliable, because the runs differ by more than 20 %: ${noisy.join('; ')}.`] : []),
+    ...(noisy.length > 0 ? [`Unreliable, because the runs differ by more than 20 %: ${noisy.join('; ')}.`, ''] : []),
     `${reached} of ${outcomes.length} reached.`
   ].join('\n')
+}
+
+const busiestHour = 0.1
+
+/** What a shop can do on a day whose busiest hour has a tenth of its requests, as a shop owner would say it. */
+function servesADay({ serves, shop }: Comparison): string {
+  if (serves === undefined) return ''
+  const perDay = (shop.requestsASecond * 3_600) / busiestHour
+  const digits = Math.max(0, Math.floor(Math.log10(perDay)) - 1)
+  const rounded = Math.round(perDay / 10 ** digits) * 10 ** digits
+  return rounded >= 1e6 ? `${rounded / 1e6} million ${serves}` : `${rounded.toLocaleString('en')} ${serves}`
 }
 
 /** An outcome in one line. */
@@ -77,6 +87,7 @@ function comparisonTable(outcomes: readonly Outcome[]): string {
     'CPU ratio',
     'target',
     'spread',
+    'carries a day',
     ''
   ]
   return table(head, outcomes.filter(isComparison).map(comparisonCells))
@@ -97,6 +108,7 @@ function comparisonCells(outcome: Comparison): string[] {
     exact(reference.cpuMicros / shop.cpuMicros),
     exact(target),
     `${whole(spreadOf(outcome) * 100)} %`,
+    servesADay(outcome),
     verdictOf(outcome)
   ]
 }

@@ -7,7 +7,7 @@ export type RequestSpec = {
   url: string
   method?: 'GET' | 'POST'
   headers?: Readonly<Record<string, string>>
-  /** `{n}` is replaced by a number from 1 to 1000. */
+  /** `{n}` is replaced by a number from 1 to 1000, `{guest}` by one that no other request has. */
   body?: string
 }
 

@@ -1,6 +1,6 @@
 -- The request that wrk sends. Arguments after `--`: method, body, and the milliseconds that a connection waits before each
--- request. `{n}` in the body is replaced by a number from 1 to 1000, in turn, and each such request comes from another
--- address. Prints one line of JSON at the end.
+-- request. `{n}` in the body is replaced by a number from 1 to 1000, in turn, and `{guest}` by a number that no other request
+-- has. Each such request comes from another address. Prints one line of JSON at the end.
 
 local method, template, pause
 
@@ -22,7 +22,8 @@ function init(args)
       count = count + 1
       wrk.headers['X-Forwarded-For'] =
         string.format('10.%d.%d.%d', math.floor(count / 65536) % 256, math.floor(count / 256) % 256, count % 256)
-      return wrk.format(nil, nil, nil, (template:gsub('{n}', tostring(count % 1000 + 1))))
+      local body = template:gsub('{n}', tostring(count % 1000 + 1)):gsub('{guest}', tostring(count))
+      return wrk.format(nil, nil, nil, body)
     end
   end
 end

@@ -2,9 +2,8 @@ import { spawnSync } from 'node:child_process'
 import type { Packed } from '../../support/packed.ts'
 import { runPacked } from '../../torture/packed-shop.ts'
 import type { GeneratedShop, Person, Size } from '../generated-shop.ts'
-import { cpuSecondsOf } from '../measure/machine.ts'
-import { median, spread } from '../measure/statistics.ts'
-import { serveShop } from '../servers.ts'
+import type { Question } from '../measure/request-cpu.ts'
+import { compareRequests, growthOf } from './larger.ts'
 import type { Figure, Row } from './row.ts'
 
 const many: Size = {
@@ -17,10 +16,7 @@ const many: Size = {
 const few: Size = { products: 10_000, orders: 100_000, users: 100_000, referrals: 100_000, events: 1_000_000 }
 const rounds = 3
 
-type Question = { path: string; person?: Person; body?: object }
-
-/** `{n}` is another number from 1 to 9,999 in each request, so that no cache answers, and `{page}` one to 200. */
-const questions: readonly Question[] = [
+const questions: readonly Question<Person>[] = [
   { path: '/api/v1/store/offers' },
   { path: '/api/v1/store/offers?page={page}' },
   { path: '/api/v1/store/offers?search={n}' },
@@ -75,66 +71,28 @@ export const everythingRow: Row = {
   name: 'everything',
   about: 'CPU time with 10 × the data: endpoints, pages and commands',
   async measure({ packed, shopOf }) {
-    const shops = [await shopOf(many), await shopOf(few)] as const
-    for (const { dataDir } of shops) {
+    const [large, small] = [await shopOf(many), await shopOf(few)]
+    for (const { dataDir } of [large, small]) {
       await runPacked(packed, { dataDir }, 'settings', 'set', 'storefront.enabled', 'true')
       // Otherwise the server deletes events while it is measured.
       await runPacked(packed, { dataDir }, 'settings', 'set', 'events.keepDays', '3650')
     }
-    return [...(await compareRequests(packed, shops)), ...compareCommands(packed, shops)]
+    const effort = { rounds, warmUp: 200, cpuSeconds: 0.5 }
+    return [
+      ...(await compareRequests(packed, { large, small }, questions, effort)),
+      ...compareCommands(packed, large, small)
+    ]
   }
 }
 
-type Shops = readonly [large: GeneratedShop, small: GeneratedShop]
-
-async function compareRequests(packed: Packed, shops: Shops): Promise<Figure[]> {
-  const servers = await Promise.all(shops.map(({ dataDir }) => serveShop(packed, dataDir, 'manual')))
-  try {
-    const figures: Figure[] = []
-    for (const question of questions) {
-      const times = shops.map((): number[] => [])
-      for (let round = 0; round < rounds; round += 1)
-        for (const [index, shop] of shops.entries())
-          times[index]?.push(await cpuOf(servers[index] as (typeof servers)[number], question, shop))
-      figures.push(figureOf(question.path, times))
-    }
-    return figures
-  } finally {
-    await Promise.all(servers.map((server) => server.end()))
-  }
-}
-
-/** The server's CPU time for one request, in milliseconds. */
-async function cpuOf(
-  { pid, url }: { pid: number; url: string },
-  { path, person, body }: Question,
-  shop: GeneratedShop
-): Promise<number> {
-  const cookie = person === undefined ? {} : { cookie: shop.cookieOf(person) }
-  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-  const headers = { ...cookie, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
-  const ask = async (): Promise<void> => {
-    const asked = path.replace('{n}', below(9_999)).replace('{page}', below(200))
-    const response = await fetch(url + asked, { ...init, headers })
-    await response.arrayBuffer()
-    if (response.status !== 200) throw new Error(`${path} answered ${response.status}`)
-  }
-  for (let times = 0; times < 200; times += 1) await ask()
-  const before = cpuSecondsOf(pid)
-  let requests = 0
-  // The kernel counts CPU time in steps of 10 ms.
-  for (; cpuSecondsOf(pid) - before < 0.5; requests += 1) await ask()
-  return ((cpuSecondsOf(pid) - before) * 1_000) / requests
-}
-
-const below = (most: number): string => String(1 + Math.floor(Math.random() * most))
-
-function compareCommands(packed: Packed, shops: Shops): Figure[] {
+function compareCommands(packed: Packed, large: GeneratedShop, small: GeneratedShop): Figure[] {
   return commands.map((words) => {
-    const times = shops.map((): number[] => [])
-    for (let round = 0; round < rounds; round += 1)
-      for (const [index, { dataDir }] of shops.entries()) times[index]?.push(cpuOfCommand(packed, dataDir, words))
-    return figureOf(`shopstead ${words}`, times)
+    const times = { large: [] as number[], small: [] as number[] }
+    for (let round = 0; round < rounds; round += 1) {
+      times.large.push(cpuOfCommand(packed, large.dataDir, words))
+      times.small.push(cpuOfCommand(packed, small.dataDir, words))
+    }
+    return growthOf(`shopstead ${words}`, times)
   })
 }
 
@@ -152,17 +110,4 @@ function cpuOfCommand(packed: Packed, dataDir: string, words: string): number {
   const time = Number(output[3])
   if (!(time > 0)) throw new Error(`shopstead ${words}: ${stderr}`)
   return time
-}
-
-function figureOf(what: string, [large = [], small = []]: readonly number[][]): Figure {
-  const [long, short] = [median(large), median(small)]
-  const name = `${what}: ${long.toFixed(2)} ms and ${short.toFixed(2)} ms`
-  return {
-    kind: 'figure',
-    name,
-    value: long / short,
-    unit: '×',
-    max: 1.2,
-    spread: Math.max(spread(large), spread(small))
-  }
 }

@@ -23,6 +23,6 @@ export const pictureRow: Row = {
     deepStrictEqual(expected, sent, 'the reference sends another picture')
     const [shop, reference] = await compare(...sides, context.rounds)
     const against = 'the same file as a stream'
-    return [{ kind: 'comparison', name: this.about, against, target: 0.9, shop, reference }]
+    return [{ kind: 'comparison', name: this.about, against, target: 0.9, serves: 'pictures', shop, reference }]
   }
 }

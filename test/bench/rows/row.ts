@@ -13,6 +13,8 @@ export type Comparison = {
   reference: Measured
   /** The minimum ratio of the shop's requests per second to the reference's. */
   target: number
+  /** What one request is for a shop owner, in the plural. */
+  serves?: string | undefined
 }
 
 /** A figure with a maximum. */
@@ -23,7 +25,7 @@ export type Figure = {
   unit: '×' | 'ms' | 's' | 'MB' | 'failures'
   max: number
   /** The spread of its runs. */
-  spread?: number
+  spread?: number | undefined
 }
 
 export type Outcome = Comparison | Figure
