@@ -48,6 +48,8 @@ import { deleteAccount } from '../shop/customers/delete-account.ts'
 import { resetPassword } from '../shop/customers/reset-password.ts'
 import { verifyEmail } from '../shop/customers/verify-email.ts'
 import { listDownloads } from '../shop/benefits/download-links.ts'
+import { bindByLink } from '../shop/affiliates/bindings.ts'
+import { linkQuery } from '../shop/checkout/input.ts'
 import { addressParts } from '../shop/checkout/address-rules.ts'
 import { changeOwnAddress } from '../shop/customers/own-address.ts'
 
@@ -99,12 +101,15 @@ export const accountRoutes = [
     session: 'optional',
     nonce: 'always',
     startsSession: true,
-    proxy: { nonce: true, query: [] },
+    proxy: { nonce: true, query: ['ref', 'campaign'] },
     invalid: 422,
     gate: ({ shop }) => assertRegistrationOpen(shop),
+    query: linkQuery,
     body: registerInput,
-    handler: async (call, { body }) => {
-      const { user, session, expiresAt } = await register(call.shop, body, call, call.now)
+    handler: async (call, { query, body }) => {
+      const { user, session, expiresAt } = await register(call.shop, body, call, call.now, (tx, { id }) =>
+        bindByLink(tx, id, query, call.now)
+      )
       if (session !== null)
         return { ...startedReply(call, user, session), status: 201, meta: { extend: { nextStep: 'NONE' } } }
       return {

@@ -11,7 +11,7 @@ import { listOwnPayouts } from '../shop/payouts/own-payouts.ts'
 import { affiliateStatsData } from '../shop/referrals/shapes.ts'
 import { forEveryone, forUsers, route } from './route.ts'
 import type { Route } from './route.ts'
-import { trackingCookies } from './tracking-cookies.ts'
+import { cookieRef, trackingCookies } from './tracking-cookies.ts'
 
 const refusesInactive = [
   'AFFILIATE_NOT_FOUND',
@@ -85,9 +85,10 @@ export const affiliateRoutes: Route[] = [
     ...forEveryone,
     session: 'optional',
     body: clickBody,
-    handler: async ({ shop, identity, addressKey, now }, { body }) => {
+    handler: async ({ shop, request, identity, addressKey, now }, { body }) => {
       const { ref, campaign = '' } = body
-      const counted = await countClick(shop, { ref, userId: identity?.user.id ?? null, addressKey }, now)
+      const current = body.current ?? cookieRef(request.headers.get('cookie'))
+      const counted = await countClick(shop, { ref, current, userId: identity?.user.id ?? null, addressKey }, now)
       const cookies = counted === null ? [] : trackingCookies(shop, { ref: counted.code, campaign }, null)
       return { data: { accepted: true as const, trackingDays: counted?.days ?? null }, cookies }
     }

@@ -18,8 +18,8 @@ export function trackingCookies(
   { ref, campaign }: Link,
   sent: string | null
 ): string[] {
-  const [known] = cookieValues(sent, 'shopstead_ref')
-  if (ref === '' || (known !== undefined && compareKey(decoded(known)) === compareKey(ref))) return []
+  const known = cookieRef(sent)
+  if (ref === '' || (known !== null && compareKey(known) === compareKey(ref))) return []
   const attributes = {
     sameSite: 'Lax',
     path: '/',
@@ -29,6 +29,12 @@ export function trackingCookies(
   } as const
   const cookie = (name: string, value: string): string => serializeCookie(name, encodeURIComponent(value), attributes)
   return [cookie('shopstead_ref', ref), ...(campaign === '' ? [] : [cookie('shopstead_campaign', campaign)])]
+}
+
+/** The ref in the cookies of a request; null without one. Their days are not over, because the browser still has them. */
+export function cookieRef(sent: string | null): string | null {
+  const [known] = cookieValues(sent, 'shopstead_ref')
+  return known === undefined || known === '' ? null : decoded(known)
 }
 
 function decoded(value: string): string {

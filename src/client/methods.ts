@@ -44,7 +44,11 @@ export type NamedMethods = {
   /** The user who is logged in. @throws ShopError NOT_AUTHENTICATED */
   me(options?: Options): Promise<Me>
   updateMe(body: Body<'PATCH', '/me'>): Promise<Me>
-  register(body: Body<'POST', '/auth/register'>): Promise<Data<'POST', '/auth/register'>>
+  /** Creates an account, for the affiliate whose link the visitor followed (captureLanding) unless the options have a query. */
+  register(
+    body: Body<'POST', '/auth/register'>,
+    options?: RequestOptions<Query<'POST', '/auth/register'>>
+  ): Promise<Data<'POST', '/auth/register'>>
   login(body: Body<'POST', '/auth/login'>): Promise<Data<'POST', '/auth/login'>>
   logout(): Promise<void>
   forgotPassword(email: string): Promise<void>
@@ -120,12 +124,18 @@ export type NamedMethods = {
   tracking(): Tracking
 }
 
+/** The affiliate's link that the visitor followed. */
+function storedLink(): Query<'POST', '/auth/register'> {
+  const { ref, campaign } = storedTracking()
+  return { ...(ref === undefined ? {} : { ref }), ...(ref === undefined || campaign === undefined ? {} : { campaign }) }
+}
+
 /** The named operations over requests by path. */
 export function namedMethods({ get, post, patch }: Requests): NamedMethods {
   return {
     me: (options) => get('/me', options),
     updateMe: (body) => patch('/me', body),
-    register: (body) => post('/auth/register', body),
+    register: (body, { query = storedLink(), ...options } = {}) => post('/auth/register', body, { ...options, query }),
     login: (body) => post('/auth/login', body),
     logout: async () => void (await post('/auth/logout')),
     forgotPassword: async (email) => void (await post('/auth/forgot-password', { email })),

@@ -10,6 +10,8 @@ export type Tracking = {
 
 /** A visit by an affiliate's link. */
 export type LinkClick = { ref: string; campaign?: string }
+/** A click as the shop counts it. `current` is the ref of an earlier one whose days are not over. */
+export type SentClick = LinkClick & { current?: string }
 
 /**
  * What a browser keeps of its landings, with times in epoch milliseconds. `click` counts for `days` from `at`. `asked` is
@@ -40,7 +42,7 @@ type Browser = { location?: { search: string }; document?: { cookie: string } }
  * @param sendClick sends a click to the shop and returns for how many days it counts; null for a ref that does not count.
  *   A reload on the same UTC day is not another click.
  */
-export function storeLanding(sendClick: (click: LinkClick) => Promise<number | null>): void {
+export function storeLanding(sendClick: (click: SentClick) => Promise<number | null>): void {
   const { ref, campaign, ...utm } = readAddress()
   const stored = readStored()
   const at = Date.now()
@@ -52,12 +54,22 @@ export function storeLanding(sendClick: (click: LinkClick) => Promise<number | n
   if (click !== undefined && !isSameVisit(stored.click, click, at)) stored.asked = { ...click, at }
   writeStored(stored)
   const { asked } = stored
-  if (asked !== undefined)
-    // The visitor's page does not depend on it. Without an answer, the next page asks again.
-    sendClick({ ref: asked.ref, ...(asked.campaign === undefined ? {} : { campaign: asked.campaign }) }).then(
-      (days) => takeAnswer(asked, days),
-      () => undefined
-    )
+  if (asked === undefined) return
+  const earlier = isCurrent(stored.click, at) ? stored.click?.ref : undefined
+  const current = earlier === asked.ref ? undefined : earlier
+  // The visitor's page does not depend on it. Without an answer, the next page asks again.
+  sendClick({
+    ref: asked.ref,
+    ...(asked.campaign === undefined ? {} : { campaign: asked.campaign }),
+    ...(current === undefined ? {} : { current })
+  }).then(
+    (days) => takeAnswer(asked, days),
+    () => undefined
+  )
+}
+
+function isCurrent(click: Stored['click'], now: number): boolean {
+  return click !== undefined && now - click.at < click.days * dayMs
 }
 
 function takeAnswer(asked: NonNullable<Stored['asked']>, days: number | null): void {
@@ -89,7 +101,7 @@ export function storedTracking(): Tracking {
 
 function currentClick({ click, asked }: Stored, cookies: string): LinkClick | undefined {
   const now = Date.now()
-  if (click !== undefined && now - click.at < click.days * dayMs) return click
+  if (isCurrent(click, now)) return click
   if (asked !== undefined && now - asked.at < landingMs) return asked
   const ref = cookieIn(cookies, 'ref')
   // An order must not extend a click that has ended.

@@ -106,3 +106,25 @@ it('a landing with a value that is too long, or a malformed cookie, does not sto
   localStorage.setItem('shopstead.tracking', 'null')
   expect(await openPage('', { cookie: 'shopstead_ref=%; shopstead_campaign=spring' }).checkout()).toBeUndefined()
 })
+
+it('a click on another link says which one the browser has, and an answer without days leaves that one', async () => {
+  await openPage('?ref=mira&campaign=spring', { days: 7 }).land()
+  expect(await openPage('?ref=jonas', { days: null }).land()).toEqual([{ ref: 'jonas', current: 'mira' }])
+  expect(await openPage('').checkout()).toBe('ref=mira&campaign=spring')
+  afterDays(8)
+  expect(await openPage('?ref=jonas').land()).toEqual([{ ref: 'jonas' }])
+  expect(await openPage('').checkout()).toBe('ref=jonas')
+})
+
+it('a registration sends the link of the visitor, and no other value', async () => {
+  await openPage('?ref=mira&campaign=spring&utm_source=letter').land()
+  const sent: string[] = []
+  const client = createClient({
+    fetch: async (url) => {
+      sent.push(url)
+      return Response.json({ data: { nonce: 'n' } })
+    }
+  })
+  await client.register({ email: 'a@b.example', password: 'x', displayName: 'A', acceptTerms: true })
+  expect(sent.at(-1)).toBe('/api/secure/auth/register?ref=mira&campaign=spring')
+})

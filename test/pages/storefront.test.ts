@@ -129,8 +129,8 @@ describe('the storefront', () => {
     const customer = shop.visitor()
     await customer.register({ email: 'reader@example.com' })
     for (const path of [...paths, ...others, ...own]) {
-      // The page to log in leads a logged-in visitor on.
-      const reader = path === '/login' ? shop.visitor() : customer
+      // The pages to log in and to register lead a logged-in visitor on.
+      const reader = ['/login', '/register'].includes(path) ? shop.visitor() : customer
       const page = await (await reader.fetch(`${shop.url}${path}`)).text()
       const levels = [...page.matchAll(/<h([1-6])[ >]/g)].map(([, level]) => Number(level))
       const isInOrder = levels.every((level, index) => level <= (levels[index - 1] ?? 0) + 1)

@@ -76,7 +76,7 @@ function placeOrder(tx: Tx, purchase: Purchase, until: number, now: number): Ord
   const taxed = { billingAddress, shippingAddress: null, vatId: null }
   const cart = evaluateCart(tx, { items, codes, currency, taxed }, { userId, emailKey: emailKey(email) }, now)
   assertSellable(cartRefusals(cart))
-  const attribution = decideAttribution(tx, query, { coupons: cart.coupons, buyer: { userId, emails: [email] } })
+  const attribution = decideAttribution(tx, query, { coupons: cart.coupons, buyer: { userId, emails: [email] } }, now)
   const draft = {
     userId,
     email,

@@ -83,7 +83,7 @@ export async function order(
 }
 
 /** Where the visitor came from. A script sends what it has stored; without a ref, the affiliate cookie counts. */
-function trackingOf({ cookie }: Visit, form: URLSearchParams) {
+export function trackingOf({ cookie }: Visit, form: URLSearchParams) {
   const landing = new URLSearchParams(form.get('tracking') ?? '')
   const names = ['ref', 'campaign', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content'] as const
   const stored = Object.fromEntries(names.flatMap((name) => (landing.get(name) ? [[name, landing.get(name)]] : [])))

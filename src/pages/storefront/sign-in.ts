@@ -1,6 +1,7 @@
 import { isShopError } from '../../client/client.ts'
 import { formView, message, outcomeOf, sheet } from './form-view.ts'
 import type { Field, Outcome } from './form-view.ts'
+import { trackingOf } from './cart-order.ts'
 import type { Shown, ShownPage, Site, Visit } from './site.ts'
 
 /** The page to log in. Pages of one person lead here, and the login leads back to them, as it does for a logged-in visitor. */
@@ -77,8 +78,10 @@ export async function register(visit: Visit): Promise<Shown> {
     marketingOptIn: form.has('marketingOptIn')
   }
   try {
-    const { data, meta } = await client.request('POST', '/auth/register', { body: values })
-    if (meta.nextStep !== 'VERIFY_EMAIL') return { redirect: ownPathOf(query.get('next'), '/account') }
+    const { ref, campaign } = trackingOf(visit, form)
+    const query = { ...(ref && { ref }), ...(ref && campaign && { campaign }) }
+    const { data, meta } = await client.request('POST', '/auth/register', { body: values, query })
+    if (meta.nextStep !== 'VERIFY_EMAIL') return { redirect: ownPathOf(visit.query.get('next'), '/account') }
     const links = [{ label: t('link.logIn'), url: '/login' }]
     return message(t('register.almost'), t('register.sent', { email: data.user.email }), links)
   } catch (error) {
@@ -100,7 +103,7 @@ function registerPage(
     [{ name: 'marketingOptIn', label: t('newsByEmail'), type: 'tick' }]
   ]
   const links = [{ label: t('haveAlready'), url: withNext('/login', ownPathOf(query.get('next'), '/account')) }]
-  const form = formView({ action: 'register', submit: t('createMine'), rows }, outcome)
+  const form = formView({ action: 'register', submit: t('createMine'), rows, hidden: { tracking: '' } }, outcome)
   return sheet(status, t('link.register'), { text: null, form, links })
 }
 

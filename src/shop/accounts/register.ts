@@ -35,6 +35,7 @@ export function assertRegistrationOpen(shop: Pick<ShopContext, 'db'>): void {
  * Creates an account from a registration and starts its session, or queues the verification email if the shop requires
  * verification. `caller.nonce` has been checked and stays valid for the session.
  *
+ * @param onCreated is part of the transaction that creates the account
  * @throws AppError VALIDATION_FAILED, AUTH_RATE_LIMITED (register_ip, register_email), PASSWORD_POLICY_VIOLATION and
  *   AUTH_REGISTRATION_FAILED, in this order; INTERNAL_SERVER_ERROR when the account was created but not logged in
  */
@@ -42,7 +43,8 @@ export async function register(
   shop: ShopContext,
   input: RegisterInput,
   caller: Caller,
-  now: number
+  now: number,
+  onCreated: (tx: Tx, user: UserRow) => void = () => undefined
 ): Promise<Registration> {
   assertRegistrationOpen(shop)
   assertTimes(input, now)
@@ -56,9 +58,11 @@ export async function register(
   if (findUserByEmail(shop.db, input.email) !== undefined) throw registrationFailed()
   const passwordHash = await shop.passwords.hash(input.password)
   const pending = setting(shop.db, 'registration.emailVerification')
-  const created = await writeWhenFree(shop.db, (tx) =>
-    createAccount(tx, shop, { ...input, passwordHash, pending }, now)
-  )
+  const created = await writeWhenFree(shop.db, (tx) => {
+    const account = createAccount(tx, shop, { ...input, passwordHash, pending }, now)
+    onCreated(tx, account.user)
+    return account
+  })
   if (caller.identity === null) await countVisitor(shop, caller.addressKey)
   if (created.expiresAt !== null) return { ...created, session: null, expiresAt: created.expiresAt }
   return { user: created.user, session: await logIn(shop, created.user, caller, now), expiresAt: null }

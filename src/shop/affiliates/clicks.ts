@@ -1,35 +1,53 @@
 import { eq, sql } from 'drizzle-orm'
 import { writeWhenFree } from '../../platform/db/database.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { tryTakePoint } from '../limits/points.ts'
 import type { Limits } from '../limits/points.ts'
 import { shopDay } from '../settings/shop-days.ts'
 import { isModuleOn, setting } from '../settings/settings.ts'
 import { isCreditable } from './credit.ts'
 import { findAffiliateByRef } from './find.ts'
+import type { AffiliateRow } from './find.ts'
 import { affiliateClicks, visits } from './schema.ts'
 
-/** A visitor who arrived by an affiliate's link. `userId` is null without a session. */
-export type Click = { ref: string; userId: number | null; addressKey: string }
+/** A visitor who arrived by an affiliate's link. */
+export type Click = {
+  ref: string
+  /** The ref of an earlier click that the browser still has; null without one. */
+  current: string | null
+  /** Null without a session. */
+  userId: number | null
+  addressKey: string
+}
 
 /**
  * Counts a click on an affiliate's link for today. Nothing is stored about the visitor. A click does not count if
  * the ref names no active affiliate, if the affiliate opened the link, or past the limit of the address (click_ip); the
  * caller does not learn which.
  *
- * @returns the affiliate's code, and for how many days from now a checkout may send it; null for a ref that would not count there
+ * @returns the affiliate's code, and for how many days from now a checkout may send it; null for a ref that would not count
+ *   there, and by `affiliates.click` first for one beside an earlier click of another affiliate that still counts
  */
 export async function countClick(
   shop: Limits,
-  { ref, userId, addressKey }: Click,
+  { ref, current, userId, addressKey }: Click,
   now: number
 ): Promise<{ code: string; days: number } | null> {
   if (!isModuleOn(shop.db, 'affiliates')) return null
-  const affiliate = findAffiliateByRef(shop.db, ref)
-  if (affiliate === undefined || affiliate.userId === userId || !isCreditable(shop.db, affiliate)) return null
+  const affiliate = findCounting(shop.db, ref, userId)
+  if (affiliate === undefined) return null
   if (await tryTakePoint(shop, { bucket: 'click_ip', key: addressKey }))
     await writeWhenFree(shop.db, (tx) => recordClicks(tx, affiliate.id, 1, now))
+  const earlier = current === null ? undefined : findCounting(shop.db, current, userId)
+  const isLater = earlier !== undefined && earlier.id !== affiliate.id
+  if (isLater && setting(shop.db, 'affiliates.click') === 'first') return null
   return { code: affiliate.code, days: setting(shop.db, 'affiliates.cookieDays') }
+}
+
+/** The affiliate of a ref that would count at a checkout of this visitor. */
+function findCounting(db: Db, ref: string, userId: number | null): AffiliateRow | undefined {
+  const affiliate = findAffiliateByRef(db, ref)
+  return affiliate === undefined || affiliate.userId === userId || !isCreditable(db, affiliate) ? undefined : affiliate
 }
 
 /** Adds clicks to the day of `at` in the shop's time zone. */

@@ -22,7 +22,12 @@ export const clickBody = z.strictObject({
     .string()
     .max(200)
     .optional()
-    .meta({ description: "The campaign of the affiliate's link.", example: 'spring' })
+    .meta({ description: "The campaign of the affiliate's link.", example: 'spring' }),
+  current: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: 'The ref of an earlier click that the browser still has, if its days are not over.' })
 })
 
 /** Refuses credentials, which operators would see, and control characters, which would break tables and files. */

@@ -3,7 +3,7 @@ import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } fro
 import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
 import { instant, oneOf } from '../../platform/db/columns.ts'
-import { internal, kept, notPersonal, personal } from '../../platform/db/personal.ts'
+import { deletedWithPerson, internal, kept, notPersonal, personal } from '../../platform/db/personal.ts'
 import { users } from '../accounts/schema.ts'
 import { coupons } from '../catalog/schema.ts'
 import { creditSources } from '../settings/credit-sources.ts'
@@ -53,12 +53,12 @@ export const affiliates = sqliteTable(
 /** One way in which an order names an affiliate, and what became of it. */
 export const candidate = z.object({
   by: z.enum(creditSources),
-  /** The ref or the coupon code. */
+  /** The ref, the coupon code, or the code of the customer's affiliate. */
   named: z.string(),
   /** Null if it names no affiliate of the shop. */
   affiliateId: z.int().nullable(),
   /** `outranked`: it would count, but another one takes precedence. */
-  outcome: z.enum(['credited', 'outranked', 'unknown', 'not_active', 'self', 'module_off'])
+  outcome: z.enum(['credited', 'outranked', 'unknown', 'not_active', 'self', 'expired', 'module_off'])
 })
 export type Candidate = z.infer<typeof candidate>
 
@@ -75,6 +75,24 @@ export const affiliateCoupons = sqliteTable(
     createdAt: instant('created_at').notNull()
   },
   (t) => [index('affiliate_coupons_by_affiliate').on(t.affiliateId)]
+)
+
+/** The customers who registered by the link of an affiliate, while `affiliates.customerDays` is on. */
+export const affiliateCustomers = deletedWithPerson(
+  sqliteTable(
+    'affiliate_customers',
+    {
+      userId: integer('user_id')
+        .primaryKey()
+        .references(() => users.id),
+      affiliateId: integer('affiliate_id')
+        .notNull()
+        .references(() => affiliates.id),
+      campaign: text('campaign'),
+      boundAt: instant('bound_at').notNull()
+    },
+    (t) => [index('affiliate_customers_by_affiliate').on(t.affiliateId)]
+  )
 )
 
 /** One row for each checkout that is credited to an affiliate. `orderId` has no foreign key, because affiliates must not import orders. */

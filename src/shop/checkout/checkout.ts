@@ -5,6 +5,7 @@ import { writeWhenFree } from '../../platform/db/database.ts'
 import type { NewUser } from '../accounts/create-user.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
+import { bindCustomer } from '../affiliates/bindings.ts'
 import { decideAttribution } from '../orders/attribution.ts'
 import { insertOrder } from '../orders/create-order.ts'
 import { getOrder } from '../orders/find.ts'
@@ -177,10 +178,11 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   const emails = [email, caller.user?.billingEmail, body.customer?.email, body.billingAddress?.email]
   const fixed = orderFieldsOf(shop, body, caller.user, email)
   const { lines, coupons } = sale.cart
-  const attribution = decideAttribution(tx, query, { coupons, buyer: { userId, emails } })
+  const attribution = decideAttribution(tx, query, { coupons, buyer: { userId, emails } }, now)
   const shipping = toChosenShipping(sale.shipping)
   const { currency } = sale
   const order = insertOrder(tx, { ...fixed, strategy, userId, currency, lines, coupons, shipping, attribution }, now)
+  if (created !== null && attribution.credit !== null) bindCustomer(tx, created.id, attribution.credit, now)
   recordHolder(tx, order.id, caller.holder, cartKey)
   if (claim !== null) linkOrder(tx, claim, order.id)
   return startPayment(shop, tx, { order, strategy, lines, needsMethod: sale.shipping.needsMethod }, now)

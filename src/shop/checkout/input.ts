@@ -215,6 +215,9 @@ export const checkoutQuery = z.object({
 })
 export type CheckoutQuery = z.output<typeof checkoutQuery>
 
+/** The affiliate's link that the visitor followed before a registration. */
+export const linkQuery = checkoutQuery.pick({ ref: true, campaign: true })
+
 /**
  * Reads an address that a browser will be sent to. Backslashes, control characters and spaces are refused before parsing,
  * because browsers and URL parsers disagree about them. Credentials (`https://shop@evil.example`) and hosts with characters

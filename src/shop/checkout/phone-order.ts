@@ -70,7 +70,7 @@ function placeFor(
   assertSellable(allRefusals(shop, tx, sale, now))
   const { lines, coupons } = sale.cart
   const buyer = { userId, emails: [email] }
-  const attribution = decideAttribution(tx, { ...checkoutQuery.parse({}), ref }, { coupons, buyer })
+  const attribution = decideAttribution(tx, { ...checkoutQuery.parse({}), ref }, { coupons, buyer }, now)
   if (ref !== null) assertCredits(attribution)
   const { currency, strategy } = sale
   const bought = { strategy, userId, currency, lines, coupons, shipping: toChosenShipping(sale.shipping), attribution }

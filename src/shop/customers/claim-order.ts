@@ -6,16 +6,17 @@ import { createUser, displayNameOf } from '../accounts/create-user.ts'
 import { tokenInvalid } from '../accounts/email-tokens.ts'
 import { findUserByEmail } from '../accounts/find.ts'
 import type { Caller, UserRow } from '../accounts/rows.ts'
-import { resetPasswordOf } from '../accounts/set-password.ts'
+import { bindCustomer } from '../affiliates/bindings.ts'
+import { getAffiliateById } from '../affiliates/find.ts'
 import type { ShopContext } from '../context.ts'
 import { takeRecoveryPoints } from '../limits/points.ts'
 import { findClaimed } from '../orders/order-links.ts'
-import { getOrderByPublicToken } from '../orders/find.ts'
+import { findAttribution, getOrderByPublicToken } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { mailBuyer, waitsForAccount } from '../orders/order-mails.ts'
 import { claimGuestOrders } from './claim-guest-orders.ts'
 import { hashNewPassword, openLink } from './use-email-link.ts'
-import { confirmEmail } from './verify-email.ts'
+import { confirmEmail, takeOverAccount } from './verify-email.ts'
 
 /** A guest's order whose link is valid, its email, and the account that has this email already. */
 export type Claim = { order: OrderRow; email: string; account: UserRow | undefined }
@@ -66,10 +67,10 @@ export async function claimOrder(
 
 function accountWith(tx: Tx, claim: Claim, passwordHash: string, now: number): UserRow {
   const { order, email, account } = claim
-  if (account !== undefined) return resetPasswordOf(tx, account.id, passwordHash, now)
+  if (account !== undefined) return takeOverAccount(tx, account.id, passwordHash, now)
   const { firstName = null, lastName = null } = order.contact
   const said = { marketingOptIn: false, termsAcceptedAt: null, privacyAcceptedAt: null }
-  return createUser(
+  const user = createUser(
     tx,
     {
       email,
@@ -83,6 +84,12 @@ function accountWith(tx: Tx, claim: Claim, passwordHash: string, now: number): U
     },
     now
   )
+  const { affiliateId = null, affiliateCampaign = '' } = findAttribution(tx, order.id) ?? {}
+  if (affiliateId !== null) {
+    const credit = { affiliate: getAffiliateById(tx, affiliateId), campaign: affiliateCampaign || null }
+    bindCustomer(tx, user.id, credit, now)
+  }
+  return user
 }
 
 function nameOf({ email, order: { contact } }: Claim): string {

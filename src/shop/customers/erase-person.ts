@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { eraseAccount, eraseMailsTo } from '../accounts/deactivate.ts'
 import { getUserById } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
+import { forgetBinding } from '../affiliates/bindings.ts'
 import { anonymiseAffiliateOf } from '../affiliates/decide.ts'
 import { endRenewals } from '../benefits/kinds/subscription.ts'
 import { forgetDeclarer } from '../declarations/find.ts'
@@ -44,6 +45,7 @@ export function erasePerson(db: Db, userId: number, now: number): { user: UserRo
     forgetDeclarer(tx, user)
     anonymiseOrdersOf(tx, user)
     anonymiseAffiliateOf(tx, userId, now)
+    forgetBinding(tx, userId)
     // Last, because ending renewals may queue a message, and messages are erased with the account.
     return { user: eraseAccount(tx, user, now), guestOrders }
   })

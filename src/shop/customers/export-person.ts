@@ -1,5 +1,5 @@
 import { desc, eq, getTableColumns, or, sql } from 'drizzle-orm'
-import { toIso } from '../../platform/iso-time.ts'
+import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { personalFields } from '../../platform/db/personal.ts'
 import { emailKey } from '../../platform/text.ts'
@@ -7,6 +7,7 @@ import { emailKeysOf, otherEmailsOf, sentTo } from '../accounts/messages.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { sessions, users } from '../accounts/schema.ts'
 import { toAccountRecord, toUser } from '../accounts/view.ts'
+import { findBinding } from '../affiliates/bindings.ts'
 import { affiliates } from '../affiliates/schema.ts'
 import { findAffiliateOfUser } from '../affiliates/find.ts'
 import { toAffiliate } from '../affiliates/view.ts'
@@ -42,7 +43,8 @@ export function exportPerson(db: Db, user: UserRow, now: number) {
     stripeCustomers: customersOf(db, user.id),
     includesGuestOrders: user.emailVerifiedAt !== null,
     benefits: benefitsAsJson(db, user.id, now),
-    affiliate: affiliateOf(db, user.id)
+    affiliate: affiliateOf(db, user.id),
+    registeredBy: registeredBy(db, user.id)
   }
 }
 
@@ -113,6 +115,14 @@ function messagesTo(db: Db, { id, emailKey: key }: UserRow, orderIds: ReadonlySe
       return isOwn === 1 || userId === id
     })
     .map(toMessage)
+}
+
+/** The affiliate whose customer the person is. */
+function registeredBy(db: Db, userId: number) {
+  const binding = findBinding(db, userId)
+  if (binding === undefined) return null
+  const { affiliate, campaign, boundAt, endsAt } = binding
+  return { affiliateCode: affiliate.code, campaign, since: toIso(boundAt), until: toIsoOrNull(endsAt) }
 }
 
 function affiliateOf(db: Db, userId: number) {

@@ -1,13 +1,12 @@
 import type { Caller, UserRow } from '../accounts/rows.ts'
-import { resetPasswordOf } from '../accounts/set-password.ts'
 import type { ShopContext } from '../context.ts'
 import { hashNewPassword, useEmailLink } from './use-email-link.ts'
 import type { LinkInput } from './use-email-link.ts'
-import { confirmEmail } from './verify-email.ts'
+import { confirmEmail, takeOverAccount } from './verify-email.ts'
 
 /**
  * Sets a new password by the token of a reset link. Every session of the account ends, and what an intruder may have left
- * is removed (resetPasswordOf). The email is confirmed, because only its owner could read the link.
+ * is removed (takeOverAccount). The email is confirmed, because only its owner could read the link.
  *
  * @throws AppError TOKEN_INVALID, AUTH_RATE_LIMITED (token_ip), VALIDATION_FAILED without a password,
  *   PASSWORD_POLICY_VIOLATION (the token stays valid)
@@ -23,7 +22,7 @@ export function resetPassword(
     { kind: 'reset', token, caller },
     (user) => hashNewPassword(shop, user, password),
     (tx, { userId }, passwordHash) => {
-      resetPasswordOf(tx, userId, passwordHash, now)
+      takeOverAccount(tx, userId, passwordHash, now)
       return confirmEmail(tx, userId, now)
     },
     now

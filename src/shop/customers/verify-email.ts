@@ -6,6 +6,7 @@ import { isBrowserOf } from '../accounts/login.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { endUserSessions } from '../accounts/sessions.ts'
 import { resetPasswordOf } from '../accounts/set-password.ts'
+import { forgetBinding } from '../affiliates/bindings.ts'
 import type { ShopContext } from '../context.ts'
 import { claimGuestOrders } from './claim-guest-orders.ts'
 import { hashNewPassword, useEmailLink } from './use-email-link.ts'
@@ -71,7 +72,16 @@ function takeOver(tx: Tx, userId: number, { before, after }: Chosen, now: number
   // A concurrent change came first: the password that was entered does not count any more.
   const isSame = before === after && getUserById(tx, userId).passwordHash === before
   if (isSame) endUserSessions(tx, userId)
-  else resetPasswordOf(tx, userId, after, now)
+  else takeOverAccount(tx, userId, after, now)
+}
+
+/**
+ * Gives an account to the owner of its mailbox, with a new password. If the mailbox was never proven before, another person
+ * may have registered the account, by a link of their own: it is nobody's customer then.
+ */
+export function takeOverAccount(tx: Tx, userId: number, passwordHash: string, now: number): UserRow {
+  if (getUserById(tx, userId).emailVerifiedAt === null) forgetBinding(tx, userId)
+  return resetPasswordOf(tx, userId, passwordHash, now)
 }
 
 /**

@@ -32,7 +32,8 @@ const terms = {
   ratePercent: z.number().nullable().meta({ description: "Null for the shop's rate.", example: 10 })
 }
 const referral = { referralId: id, affiliateId: id, orderId: id, amountMinor: minor, currency }
-const ownCoupon = { affiliateId: id, couponId: id, code: z.string().meta({ example: 'MIRA10' }) }
+const couponId = z.int().meta({ description: 'The id of the coupon.', example: 3 })
+const ownCoupon = { affiliateId: id, couponId, code: z.string().meta({ example: 'MIRA10' }) }
 const payout = { payoutId: id, affiliateId: id, amountMinor: minor, currency }
 const membership = { membershipId: id, userId: id, plan: z.string().meta({ example: 'keepers-circle' }) }
 

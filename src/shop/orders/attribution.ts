@@ -37,8 +37,13 @@ export type Attributed = { coupons: readonly Pick<OrderCouponRow, 'couponId' | '
  * utm value, then typein. Valid utm values are always stored as marketing values. Everything that names an affiliate is
  * stored with its outcome, for `orders explain`.
  */
-export function decideAttribution(db: Db, tracked: Tracked, { coupons, buyer }: Attributed): NewAttribution {
-  const { credit, candidates } = decideCredit(db, { ref: tracked.ref, coupons, buyer })
+export function decideAttribution(
+  db: Db,
+  { ref, campaign, ...tracked }: Tracked,
+  attributed: Attributed,
+  now: number
+): NewAttribution {
+  const { credit, candidates } = decideCredit(db, { ref, campaign, ...attributed }, now)
   const utm = {
     source: tracked.utm_source,
     medium: tracked.utm_medium,
@@ -53,17 +58,16 @@ export function decideAttribution(db: Db, tracked: Tracked, { coupons, buyer }: 
     candidates
   }
   if (credit !== null) {
-    // The campaign is that of the link. No affiliate is credited for another's campaign.
-    const campaign = credit.by === 'link' ? tracked.campaign : null
+    const { affiliate, by, campaign } = credit
     return {
       ...common,
       sourceType: 'referral',
-      utmSource: `affiliate:${credit.affiliate.code}`,
+      utmSource: `affiliate:${affiliate.code}`,
       utmMedium: 'affiliate',
       utmCampaign: campaign,
       utmContent: null,
-      creditedBy: credit.by,
-      credit: { affiliate: credit.affiliate, campaign }
+      creditedBy: by,
+      credit: { affiliate, campaign }
     }
   }
   return {
@@ -100,13 +104,11 @@ export function stampAttribution(tx: Tx, order: OrderRow, attribution: NewAttrib
  * link of the order stays a candidate. What an operator credited stays.
  */
 export function attributeAgain(tx: Tx, order: OrderRow, now: number): void {
-  const { id: orderId, userId, email, currency } = order
+  const { id: orderId, userId, email, billingAddress, currency } = order
   const before = findAttribution(tx, orderId)
   if (before === undefined || before.creditedBy === 'operator') return
-  const decided = decideAttribution(tx, trackedOf(before), {
-    coupons: couponsOf(tx, orderId),
-    buyer: { userId, emails: [email] }
-  })
+  const named = { coupons: couponsOf(tx, orderId), buyer: { userId, emails: [email, billingAddress?.email] } }
+  const decided = decideAttribution(tx, trackedOf(before), named, now)
   const { credit, candidates } = decided
   if (credit === null || credit.affiliate.id === before.affiliateId)
     return store(tx, orderId, credit === null ? { candidates } : { candidates, creditedBy: decided.creditedBy })

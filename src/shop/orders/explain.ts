@@ -46,6 +46,7 @@ const outcomes: Record<Candidate['outcome'], (by: CreditSource, winner: string) 
   unknown: () => 'ignored: no affiliate has this code or id',
   not_active: () => 'ignored: the affiliate was not active',
   self: () => 'ignored: the buyer is the affiliate',
+  expired: () => 'ignored: the days of the customer are over (affiliates.customerDays)',
   module_off: () => 'ignored: the affiliates module was off'
 }
 

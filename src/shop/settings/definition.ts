@@ -77,6 +77,7 @@ export const rules = {
   language: 'a language tag such as en, de or fr-CH',
   languages: 'tags of languages that have texts, such as en, de',
   amount: 'an amount from 0 to 1000000 with at most two decimals',
+  customerDays: 'off, a number of days from 1 to 9999, or always',
   precedence: `a list of ${creditSources.join(', ')}, each once`,
   percentage: 'a percentage from 0 to 100 with at most two decimals'
 }

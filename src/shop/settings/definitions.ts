@@ -204,6 +204,16 @@ export const definitions = {
     default: [...creditSources],
     about: 'What credits an affiliate first when an order names several: a coupon of theirs, a link, or the customer'
   },
+  'affiliates.click': text(
+    'last',
+    'Which affiliate has a visitor who followed the links of several: the one of the first or of the last click',
+    z.enum(['first', 'last'], 'first or last')
+  ),
+  'affiliates.customerDays': text(
+    'off',
+    'For how long a customer who registered by the link of an affiliate stays theirs: off, a number of days, or always',
+    z.string(rules.customerDays).regex(/^(?:off|always|[1-9]\d{0,3})$/, rules.customerDays)
+  ),
   'affiliates.cookieDays': integer(30, 1, 400, 'For how many days the affiliate tracking cookies are valid'),
   'affiliates.autoAccept': flag(true, 'Whether referrals are accepted automatically when the order is paid'),
   'affiliates.renewals': flag(false, 'Whether affiliates earn commission on subscription renewals too'),

@@ -7,6 +7,7 @@ const years = 10
 /** Tables that a shop's operator fills: they stay as they are in the template. */
 const fixed = new Set([
   '__drizzle_migrations',
+  'affiliate_customers',
   'affiliate_coupons',
   'campaigns',
   'categories',

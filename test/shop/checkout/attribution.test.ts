@@ -31,7 +31,7 @@ function shopWithAffiliate() {
 
 test('prefers a valid ref to utm values, which are stored as marketing values', () => {
   const { db, affiliate } = shopWithAffiliate()
-  expect(decideAttribution(db, { ...nothing, ...utm, ref: 'MIRA', campaign: 'spring' }, guest)).toEqual({
+  expect(decideAttribution(db, { ...nothing, ...utm, ref: 'MIRA', campaign: 'spring' }, guest, noon)).toEqual({
     ...marketing,
     sourceType: 'referral',
     utmSource: 'affiliate:mira',
@@ -46,7 +46,7 @@ test('prefers a valid ref to utm values, which are stored as marketing values', 
 
 test('uses utm values as the source without a ref', () => {
   const { db } = shopWithAffiliate()
-  expect(decideAttribution(db, { ...nothing, ...utm, campaign: 'spring' }, guest)).toEqual({
+  expect(decideAttribution(db, { ...nothing, ...utm, campaign: 'spring' }, guest, noon)).toEqual({
     ...marketing,
     sourceType: 'utm',
     utmSource: 'news',
@@ -61,12 +61,12 @@ test('uses utm values as the source without a ref', () => {
 
 test.each(['utm_source', 'utm_medium', 'utm_campaign', 'utm_content'])('%s alone makes the source utm', (name) => {
   const { db } = shopWithAffiliate()
-  expect(decideAttribution(db, { ...nothing, [name]: 'x' }, guest).sourceType).toBe('utm')
+  expect(decideAttribution(db, { ...nothing, [name]: 'x' }, guest, noon).sourceType).toBe('utm')
 })
 
 test('uses typein as the source without ref and utm values, even with a campaign', () => {
   const { db } = shopWithAffiliate()
-  expect(decideAttribution(db, { ...nothing, campaign: 'spring' }, guest)).toEqual({
+  expect(decideAttribution(db, { ...nothing, campaign: 'spring' }, guest, noon)).toEqual({
     marketingUtmSource: null,
     marketingUtmMedium: null,
     marketingUtmCampaign: null,
@@ -86,7 +86,7 @@ test('stores an invalid ref with the reason, and uses the other values as the so
   const { db, owner } = shopWithAffiliate()
   const outcomeOf = (ref: string, buyer: Buyer = guest.buyer) => {
     const tracked = { ...nothing, ...utm, ref }
-    const { candidates, sourceType, creditedBy, credit } = decideAttribution(db, tracked, { coupons: [], buyer })
+    const { candidates, sourceType, creditedBy, credit } = decideAttribution(db, tracked, { coupons: [], buyer }, noon)
     expect({ sourceType, creditedBy, credit }).toEqual({ sourceType: 'utm', creditedBy: null, credit: null })
     expect(candidates).toMatchObject([{ by: 'link', named: ref }])
     return candidates[0]?.outcome

@@ -106,6 +106,16 @@ CREATE TABLE `affiliate_coupons` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `affiliate_coupons_by_affiliate` ON `affiliate_coupons` (`affiliate_id`);--> statement-breakpoint
+CREATE TABLE `affiliate_customers` (
+	`user_id` integer PRIMARY KEY NOT NULL,
+	`affiliate_id` integer NOT NULL,
+	`campaign` text,
+	`bound_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`affiliate_id`) REFERENCES `affiliates`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `affiliate_customers_by_affiliate` ON `affiliate_customers` (`affiliate_id`);--> statement-breakpoint
 CREATE TABLE `affiliates` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`user_id` integer NOT NULL,
