@@ -144,14 +144,15 @@ describe('people, discounts and settings at the desk', () => {
   it('makes and ends a coupon, and asks for a percentage or an amount', async () => {
     const carla = await personAtDesk(shop, 'catalogue')
     expect((await carla.send('/desk/discounts/coupon', { code: 'SPRING' })).status).toBe(422)
-    expect((await carla.send('/desk/discounts/coupon', { code: 'SPRING', percent: '12.5', maxUses: '3' })).status).toBe(
-      303
-    )
-    expect((await carla.get('/desk/discounts?search=spr')).html).toContain('12.5 %')
+    expect(
+      (await carla.send('/desk/discounts/coupon', { code: 'SPRING', percent: '12.5', maxUses: '3', exclusive: 'on' }))
+        .status
+    ).toBe(303)
+    expect((await carla.get('/desk/discounts?search=spr')).html).toMatch(/12\.5 %[\s\S]*With no other coupon/)
     await carla.send('/desk/discounts/coupons/SPRING')
     expect(
-      app.db.sqlite.prepare("SELECT enabled, percent_bps, max_uses FROM coupons WHERE code = 'SPRING'").get()
-    ).toEqual({ enabled: 0, percent_bps: 1250, max_uses: 3 })
+      app.db.sqlite.prepare("SELECT enabled, percent_bps, max_uses, exclusive FROM coupons WHERE code = 'SPRING'").get()
+    ).toEqual({ enabled: 0, percent_bps: 1250, max_uses: 3, exclusive: 1 })
   })
 
   it('changes a setting after the passkey, refuses a wrong value, and resets it', async () => {

@@ -83,6 +83,7 @@ function showDiscounts(call: DeskCall): PageReply {
                 : `−${coupon.percent} %`,
             hints: [
               t('desk.couponUsed', { count: used }),
+              ...(coupon.exclusive ? [t('desk.exclusive')] : []),
               ...(row.endsAt === null ? [] : [t('desk.until', { day: untilText(app.db, row.endsAt) })]),
               ...[[...coupon.products, ...coupon.categories].join(', ')].filter(Boolean)
             ],
@@ -129,6 +130,7 @@ export const offerActions: readonly Action[] = [
             { name: 'maxUsesPerCustomer', label: t('desk.maxUsesEach') }
           ],
           [{ name: 'minTotal', label: t('desk.minTotal') }],
+          [{ name: 'exclusive', label: t('desk.exclusive'), type: 'tick' }],
           [{ name: 'products', label: t('desk.onlyProducts'), hint: t('desk.slugsHint') }],
           [{ name: 'categories', label: t('desk.onlyCategories'), hint: t('desk.listHint') }]
         ],
@@ -146,6 +148,7 @@ export const offerActions: readonly Action[] = [
         'max-uses': textOf(form, 'maxUses'),
         'max-uses-per-customer': textOf(form, 'maxUsesPerCustomer'),
         'min-total': textOf(form, 'minTotal'),
+        exclusive: form.has('exclusive') || undefined,
         product: listOf(textOf(form, 'products')),
         category: listOf(textOf(form, 'categories'))
       }),
@@ -162,6 +165,7 @@ export const offerActions: readonly Action[] = [
         endsAt: textOf(form, 'endsAt'),
         maxUses: numberOrText(textOf(form, 'maxUses')),
         maxUsesPerCustomer: numberOrText(textOf(form, 'maxUsesPerCustomer')),
+        exclusive: form.has('exclusive'),
         products: listOf(textOf(form, 'products')),
         categories: listOf(textOf(form, 'categories'))
       }

@@ -113,6 +113,7 @@ export const deskPages = {
   'desk.message': 'Was der Shop dazu sagt',
   'desk.methodId': 'Kurzname der Versandart',
   'desk.methodIdHint': 'Zum Beispiel paket. Ein vorhandener Name ändert diese Versandart.',
+  'desk.exclusive': 'Mit keinem anderen Gutschein',
   'desk.minTotal': 'Nur ab einer Summe von',
   'desk.moreDocuments': 'Es gibt noch mehr. Wählen Sie weniger Tage, oder nehmen Sie den Befehl unten für alle.',
   'desk.name': 'Name',

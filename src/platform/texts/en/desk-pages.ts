@@ -110,6 +110,7 @@ export const deskPages = {
   'desk.message': 'What the shop says',
   'desk.methodId': 'Short name of the method',
   'desk.methodIdHint': 'Such as parcel. A name that exists changes that method.',
+  'desk.exclusive': 'With no other coupon',
   'desk.minTotal': 'Only from a total of',
   'desk.moreDocuments': 'There are more. Choose fewer days, or use the command below for all of them.',
   'desk.name': 'Name',

@@ -112,6 +112,7 @@ export const deskPages = {
   'desk.message': 'Ce que dit la boutique',
   'desk.methodId': 'Nom court du mode',
   'desk.methodIdHint': 'Par exemple colis. Un nom existant modifie ce mode.',
+  'desk.exclusive': 'Avec aucun autre code promo',
   'desk.minTotal': 'Seulement dès un total de',
   'desk.moreDocuments': 'Il y en a plus. Choisissez moins de jours, ou utilisez la commande ci-dessous.',
   'desk.name': 'Nom',
