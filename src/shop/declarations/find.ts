@@ -12,8 +12,6 @@ import { setting } from '../settings/settings.ts'
 import { declarations } from './schema.ts'
 
 export type DeclarationRow = typeof declarations.$inferSelect
-export type DeclarationKind = DeclarationRow['kind']
-
 const yearMs = 365 * 24 * 60 * 60_000
 
 /** The declaration with an id. */
