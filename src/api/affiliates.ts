@@ -3,10 +3,18 @@ import { applyAsAffiliate } from '../shop/affiliates/create.ts'
 import { getOwnAffiliate } from '../shop/referrals/ledger.ts'
 import { countClick } from '../shop/affiliates/clicks.ts'
 import { applyBody, clickBody, termsBody } from '../shop/affiliates/input.ts'
+import { linkQuery, makeLink } from '../shop/affiliates/link.ts'
 import { acceptTerms } from '../shop/affiliates/gate.ts'
 import { toAffiliate } from '../shop/affiliates/view.ts'
 import { getAffiliateStats } from '../shop/referrals/stats.ts'
-import { affiliateData, clickData, ownAffiliateData, payoutsData, referralsData } from './answers/affiliates.ts'
+import {
+  affiliateData,
+  affiliateLinkData,
+  clickData,
+  ownAffiliateData,
+  payoutsData,
+  referralsData
+} from './answers/affiliates.ts'
 import { listOwnPayouts } from '../shop/payouts/own-payouts.ts'
 import { affiliateStatsData } from '../shop/referrals/shapes.ts'
 import { forEveryone, forUsers, route } from './route.ts'
@@ -53,11 +61,25 @@ export const affiliateRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/affiliates/me',
-    summary: "The current user's affiliate account and its balance",
+    summary: "The current user's affiliate account, its balance, link and coupons",
     answers: [{ data: ownAffiliateData }],
     refuses: ['AFFILIATE_NOT_FOUND'],
     ...forUsers,
-    handler: ({ shop, identity }) => ({ data: getOwnAffiliate(shop.db, identity.user.id) })
+    handler: ({ shop, identity }) => ({ data: getOwnAffiliate(shop, identity.user.id) })
+  }),
+  route({
+    method: 'GET',
+    path: '/affiliates/link',
+    summary: "Make the current affiliate's link to a page of the shop",
+    answers: [{ data: affiliateLinkData }],
+    refuses: refusesInactive,
+    session: 'required',
+    nonce: 'never',
+    proxy: { nonce: true, query: ['to', 'campaign'] },
+    invalid: 422,
+    query: linkQuery,
+    scope: 'own',
+    handler: ({ shop, identity }, { query }) => ({ data: { url: makeLink(shop, identity.user.id, query) } })
   }),
   route({
     method: 'GET',

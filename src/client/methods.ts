@@ -1,7 +1,6 @@
 import type {
   Address,
   Affiliate,
-  AffiliateBalance,
   AffiliateStats,
   BuyerOrder,
   Category,
@@ -107,13 +106,18 @@ export type NamedMethods = {
     set(address: Body<'POST', '/me/address'>['address']): Promise<Address | null>
   }
   affiliate: {
-    me(options?: Options): Promise<{ affiliate: Affiliate; balance: AffiliateBalance }>
+    me(options?: Options): Promise<Data<'GET', '/affiliates/me'>>
     stats(query?: Query<'GET', '/affiliates/stats'>, options?: Options): Promise<AffiliateStats>
     referrals(
       query?: Query<'GET', '/affiliates/referrals'>,
       options?: Options
     ): Promise<Data<'GET', '/affiliates/referrals'>>
+    /** The payouts with their statements, newest first. */
+    payouts(query?: Query<'GET', '/affiliates/payouts'>, options?: Options): Promise<Data<'GET', '/affiliates/payouts'>>
+    /** The affiliate's link to a page of the shop. */
+    link(query?: Query<'GET', '/affiliates/link'>, options?: Options): Promise<string>
     apply(body: Body<'POST', '/affiliates/apply'>): Promise<Affiliate>
+    acceptTerms(version: string): Promise<Affiliate>
   }
   /**
    * Stores `ref`, `campaign` and the utm parameters of the page's address for the checkout, and counts the click of an
@@ -180,7 +184,10 @@ export function namedMethods({ get, post, patch }: Requests): NamedMethods {
       me: (options) => get('/affiliates/me', options),
       stats: (query, options) => get('/affiliates/stats', { ...options, query }),
       referrals: (query, options) => get('/affiliates/referrals', { ...options, query }),
-      apply: async (body) => (await post('/affiliates/apply', body)).affiliate
+      payouts: (query, options) => get('/affiliates/payouts', { ...options, query }),
+      link: async (query, options) => (await get('/affiliates/link', { ...options, query })).url,
+      apply: async (body) => (await post('/affiliates/apply', body)).affiliate,
+      acceptTerms: async (version) => (await post('/affiliates/terms', { version })).affiliate
     },
     captureLanding: () => storeLanding(async (click) => (await post('/affiliates/clicks', click)).trackingDays),
     tracking: storedTracking

@@ -264,7 +264,9 @@ describe('becoming an affiliate', () => {
     const answer = await lena.get<{ affiliate: object; balance: object }>('/affiliates/me')
     expect(answer.data).toEqual({
       affiliate: { ...affiliateOf, status: 'active' },
-      balance: { currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 0 }
+      balance: { currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 0 },
+      link: `${shop.app.publicUrl()}/?ref=lena`,
+      coupons: []
     })
     expect(Object.keys(answer.meta ?? {})).toContain('request_id')
   })

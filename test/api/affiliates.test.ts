@@ -10,7 +10,9 @@ import { write } from '../../src/platform/db/database.ts'
 import { startSession } from '../../src/shop/accounts/sessions.ts'
 import type { AffiliateStatus } from '../../src/shop/affiliates/find.ts'
 import { createAffiliate } from '../../src/shop/affiliates/create.ts'
-import { acceptReferral, createReferral, rejectReferral } from '../../src/shop/referrals/referrals.ts'
+import { acceptReferral, createReferral, rejectReferral, reviewReferral } from '../../src/shop/referrals/referrals.ts'
+import { decideReferrals } from '../../src/shop/payouts/decide-referral.ts'
+import { referralsData } from '../../src/api/answers/affiliates.ts'
 import { failPayout } from '../../src/shop/payouts/fail.ts'
 import { payPayouts } from '../../src/shop/payouts/pay.ts'
 import { recordClicks, recordVisit } from '../../src/shop/affiliates/clicks.ts'
@@ -288,7 +290,7 @@ describe('becoming an affiliate', () => {
     expect(refusal(await lena.call('/apply', {}))).toEqual([409, 'AFFILIATE_EXISTS'])
     expect(fields(await lena.call('/apply', { website: 'lena' }))).toEqual(['website'])
     const balance = { currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 0 }
-    expect((await lena.call('/me')).body.data).toEqual({ affiliate, balance })
+    expect((await lena.call('/me')).body.data).toEqual({ affiliate, balance, link: null, coupons: [] })
     expect(refusal(await (await user('new', null)).call('/me'))).toEqual([404, 'AFFILIATE_NOT_FOUND'])
   })
 
@@ -346,5 +348,70 @@ describe('GET /affiliates/payouts', () => {
       payouts: [],
       nextCursor: null
     })
+  })
+})
+
+describe('GET /affiliates/link', () => {
+  it('makes a link to a page of the shop, wherever its site is', async () => {
+    const mira = await user('mira', 'active')
+    const link = async (query: string) => (await mira.call(`/link${query}`)).body.data?.['url']
+    const home = app.publicUrl()
+    expect((await mira.call('/me')).body.data).toMatchObject({ link: `${home}/?ref=mira`, coupons: [] })
+    expect(await link('')).toBe(`${home}/?ref=mira`)
+    expect(await link('?to=/products/a%3Fcolor%3Dred&campaign=%20spring%20sale')).toBe(
+      `${home}/products/a?color=red&ref=mira&campaign=spring+sale`
+    )
+    expect(await link(`?to=${encodeURIComponent(`${home}/x?ref=jonas&campaign=old#top`)}`)).toBe(
+      `${home}/x?ref=mira#top`
+    )
+    setSetting(app.db, 'store.productUrl', 'https://www.site.example/p/{slug}', 0)
+    expect(await link('?to=/p/lantern')).toBe('https://www.site.example/p/lantern?ref=mira')
+    expect(await link(`?to=${home}/p`)).toBe(`${home}/p?ref=mira`)
+  })
+
+  it('makes none to another site', async () => {
+    const mira = await user('mira', 'active')
+    const pages = [
+      'https://evil.example/',
+      '//evil.example/x',
+      '/\\evil.example',
+      'javascript:alert(1)',
+      `${app.publicUrl().replace('//', '//a:b@')}/`,
+      `${app.publicUrl()}.evil.example/`,
+      `/${'x'.repeat(2000)}`
+    ]
+    for (const to of pages)
+      expect([to, fields(await mira.call(`/link?to=${encodeURIComponent(to)}`))]).toEqual([to, ['to']])
+    expect(fields(await mira.call(`/link?campaign=${'x'.repeat(201)}`))).toEqual(['campaign'])
+    expect(refusal(await (await user('jonas', 'pending')).call('/link'))).toEqual([403, 'AFFILIATE_NOT_ACTIVE'])
+  })
+})
+
+describe('the reason of a referral', () => {
+  it("says why it is not accepted, with the shop's own words", async () => {
+    const mira = await user('mira', 'active')
+    const now = app.clock.now()
+    for (let orderId = 1; orderId <= 6; orderId += 1) {
+      setOrder(app, orderId, 'processing')
+      mira.refer(orderId)
+    }
+    write(app.db, (tx) => {
+      rejectReferral(tx, 1, 'self', now)
+      rejectReferral(tx, 2, 'order_refunded', now)
+      reviewReferral(tx, 3, ['same_card'], now)
+      acceptReferral(tx, 4, now)
+    })
+    decideReferrals(app.db, [5], { accept: false, reason: ' A colleague ' }, now)
+    decideReferrals(app.db, [6], { accept: false, reason: '' }, now)
+    const { body } = await mira.call('/referrals')
+    const rows = referralsData.parse(body.data).referrals.toReversed()
+    expect(rows.map(({ status, reason, note }) => [status, reason, note])).toEqual([
+      ['rejected', 'self', undefined],
+      ['rejected', 'order_refunded', undefined],
+      ['pending', 'review', undefined],
+      ['unpaid', undefined, undefined],
+      ['rejected', 'shop', 'A colleague'],
+      ['rejected', 'shop', undefined]
+    ])
   })
 })

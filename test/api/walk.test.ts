@@ -441,7 +441,13 @@ async function closed(work: () => Promise<unknown>): Promise<void> {
 
 it('affiliates', async () => {
   const mira = await member('mira')
-  const lists = ['GET /affiliates/referrals', 'GET /affiliates/stats', 'GET /affiliates/payouts', 'GET /affiliates/me']
+  const lists = [
+    'GET /affiliates/referrals',
+    'GET /affiliates/link',
+    'GET /affiliates/stats',
+    'GET /affiliates/payouts',
+    'GET /affiliates/me'
+  ]
   const readAll = async () => {
     for (const operation of lists) await ask(mira, operation)
   }

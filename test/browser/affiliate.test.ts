@@ -60,6 +60,34 @@ test('a person applies, is approved, sends a buyer, and sees the click, the orde
   const numbers = page.getByRole('region', { name: 'Numbers by day' }).getByRole('row').nth(1)
   expect((await numbers.innerText()).split('\t').slice(1)).toEqual(['1', '1', '€4.03'])
   await look(page, 'affiliate-statistics')
+
+  await page.getByText('Make a link to another page').click()
+  await page.getByLabel('Page of the shop').fill('https://elsewhere.example/')
+  await page.getByRole('button', { name: 'Make the link' }).click()
+  await page.getByText(/^Must be a page of the shop/).waitFor()
+  await look(page, 'affiliate-link-refused')
+  await page.getByLabel('Page of the shop').fill(`${shop.url}/products/storm-lantern`)
+  await page.getByLabel('Campaign').fill('spring')
+  await page.getByRole('button', { name: 'Make the link' }).click()
+  const made = await page.getByLabel('Your new link').inputValue()
+  expect(new URL(made).search).toBe(`?ref=${code}&campaign=spring`)
+  await buyer.goto(made)
+  await expect.poll(clicks).toBe(2)
+
+  for (const words of [
+    ['affiliates', 'bonus', code, '--amount', '25', '--reason', 'film'],
+    ['payouts', 'pay', '--affiliate', code, '--reference', 'SEPA 7', '--yes']
+  ])
+    expect(await runShopstead(shop.dataDir, [...words, '--json'])).toMatchObject({ code: 0 })
+  await page.goto(`${shop.url}/referrals`)
+  const payout = page.getByRole('region', { name: 'Payouts' }).getByRole('row').nth(1)
+  expect(await payout.innerText()).toContain('SEPA 7')
+  await look(page, 'affiliate-payouts')
+  const [statement] = await Promise.all([
+    page.waitForEvent('download'),
+    payout.getByRole('link', { name: 'CSV' }).click()
+  ])
+  expect(statement.suggestedFilename()).toMatch(/^payout-\d+\.csv$/)
   expect(complaints).toEqual([])
 })
 

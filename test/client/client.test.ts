@@ -205,6 +205,7 @@ describe('the types', () => {
       | '/store/payment-config'
       | '/me/email-change'
       | '/me/address'
+      | '/affiliates/link'
       | '/affiliates/payouts'
       | '/affiliates/referrals'
       | '/affiliates/me'

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from '../../src/platform/config/config.ts'
 import { decideAffiliate } from '../../src/shop/affiliates/decide.ts'
+import { giveBonus } from '../../src/shop/payouts/by-hand.ts'
+import { failPayout } from '../../src/shop/payouts/fail.ts'
+import { payPayouts } from '../../src/shop/payouts/pay.ts'
 import { setSetting, switchModule } from '../../src/shop/settings/settings.ts'
 import { rawRequest } from '../support/raw-http.ts'
 import { startShop } from '../support/running-shop.ts'
@@ -159,8 +162,38 @@ describe('the storefront', () => {
     const svg = await chart.text()
     expect(svg).toMatch(/<desc [^>]*>From .+ to .+: 1 click and 0 orders\. Most clicks: 1 on .+\.<\/desc>/)
     expect(svg).not.toMatch(/NaN|undefined|Infinity/)
-    const broken = await mira.fetch(`${path}?cursor=%3Cb%3E`)
-    expect([broken.status, broken.headers.get('location')]).toEqual([303, '/referrals'])
+    for (const name of ['cursor', 'payouts']) {
+      const broken = await mira.fetch(`${path}?${name}=%3Cb%3E`)
+      expect([broken.status, broken.headers.get('location')]).toEqual([303, '/referrals'])
+    }
+  })
+
+  it('makes links for an affiliate, and shows why a referral does not count and how each payout was paid', async () => {
+    const path = `${shop.url}/referrals`
+    const { db } = shop.app
+    const jonas = shop.visitor()
+    await jonas.register({ email: 'jonas@example.com' })
+    await jonas.form(path, { action: 'apply', website: '' })
+    const affiliate = decideAffiliate(db, '2', 'approve', Date.now())
+    const made = await jonas.form(path, { action: 'link', to: '/products/mug', campaign: 'a&b' })
+    const link = /id="made-link" value="([^"]+)"/.exec(await made.text())?.[1]
+    expect(link).toBe(`${shop.app.publicUrl()}/products/mug?ref=${affiliate.code}&amp;campaign=a%26b`)
+    const refused = await jonas.form(path, { action: 'link', to: 'https://evil.example/', campaign: '' })
+    expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining('Must be a page of the shop')])
+
+    for (const amountMinor of Array.from({ length: 11 }, (_, index) => 100 + index)) {
+      giveBonus(db, '2', { amountMinor, reason: 'thanks' }, Date.now())
+      payPayouts(db, { by: 'lena', affiliateId: 2, reference: `run <${amountMinor}>` }, Date.now())
+    }
+    failPayout(db, 11, { reason: 'closed', by: 'lena' }, Date.now())
+    const page = await (await jonas.fetch(path)).text()
+    expect(page).toMatch(/Came back[\s\S]*run &lt;110&gt;[\s\S]*€1\.10[\s\S]*\/account\/payout\/11\.[\w.-]+">PDF/)
+    const older = /href="(\/referrals\?payouts=[^"]+)"/.exec(page)?.[1] ?? ''
+    expect(await (await jonas.fetch(`${shop.url}${older.replaceAll('&amp;', '&').split('#')[0]}`)).text()).toContain(
+      'run &lt;100&gt;'
+    )
+    decideAffiliate(db, '2', 'deactivate', Date.now())
+    expect(await (await jonas.fetch(path)).text()).toContain('run &lt;110&gt;')
   })
 
   it('says so while nothing can be bought', async () => {

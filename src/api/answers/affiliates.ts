@@ -17,7 +17,19 @@ export const clickData = z.object({
     example: 30
   })
 })
-export const ownAffiliateData = z.object({ affiliate, balance })
+export const ownAffiliateData = z.object({
+  affiliate,
+  balance,
+  link: z.string().nullable().meta({
+    description: "The affiliate's link to the front page; null while the account is not active.",
+    example: 'https://shop.example/?ref=mira'
+  }),
+  coupons: z.array(z.string()).meta({ description: 'The codes that credit the affiliate.', example: ['MIRA10'] })
+})
+
+export const affiliateLinkData = z.object({
+  url: z.string().meta({ example: 'https://shop.example/products/storm-lantern?ref=mira&campaign=spring' })
+})
 
 export const payoutsData = z.object({
   payouts: z.array(ownPayout).meta({ description: 'The newest first.' }),

@@ -146,6 +146,8 @@ export const storeFieldTexts: Readonly<Record<string, string>> = {
   disputeId: 'The id of the dispute at the gateway.',
   referralId: 'The id of the referral.',
   affiliateId: 'The id of the affiliate account.',
+  couponId: 'The id of the coupon.',
+  declarationId: 'The id of the declaration.',
   payoutId: 'The id of the payout.',
   membershipId: 'The id of the membership.',
   plan: 'The slug of the membership plan.',

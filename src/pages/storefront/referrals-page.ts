@@ -17,11 +17,12 @@ export async function showReferrals(visit: Visit): Promise<Shown> {
   }
 }
 
-/** Applies for an affiliate account, or accepts the new terms. */
+/** Applies for an affiliate account, accepts the new terms, or makes a link. */
 export async function changeReferrals(visit: Visit): Promise<Shown> {
   const { client } = visit
   const form = await visit.form()
   try {
+    if (form.get('action') === 'link') return await referralsPage(visit, await madeLink(visit, form))
     if (form.get('action') === 'terms') await client.post('/affiliates/terms', { version: form.get('version') ?? '' })
     else
       await client.post('/affiliates/apply', {
@@ -35,21 +36,57 @@ export async function changeReferrals(visit: Visit): Promise<Shown> {
   }
 }
 
-async function referralsPage(visit: Visit, { status = 200, ...outcome }: Outcome): Promise<ShownPage> {
+type Made = Outcome & { link?: string | null }
+
+/** A link to a page of the shop, by what the affiliate typed. */
+async function madeLink({ client }: Visit, form: URLSearchParams): Promise<Made> {
+  const [to, campaign] = [form.get('to')?.trim(), form.get('campaign')?.trim()]
+  const query = { ...(to ? { to } : {}), ...(campaign ? { campaign } : {}) }
+  const { url } = await client.get('/affiliates/link', { query })
+  return { typed: Object.fromEntries(form), link: url }
+}
+
+async function referralsPage(visit: Visit, { status = 200, link = null, ...outcome }: Made): Promise<ShownPage> {
   const { client, site } = visit
   const page = (data: object): ShownPage => ({
     status,
     template: 'referrals',
     title: site.t('myReferrals'),
-    data: { isSignedIn: true, apply: null, summary: null, state: null, terms: null, stats: null, list: null, ...data }
+    data: { isSignedIn: true, ...nothing, ...data }
   })
   try {
-    const { affiliate, balance } = await client.get('/affiliates/me')
-    return page({ summary: summaryOf(affiliate, balance, site), ...outcome, ...(await partsOf(visit, affiliate)) })
+    const own = await client.get('/affiliates/me')
+    const [parts, payouts] = await Promise.all([partsOf(visit, own.affiliate), payoutsOf(visit)])
+    const isLink = outcome.typed?.['action'] === 'link'
+    const form = own.link === null ? {} : { tool: { form: linkForm(site, isLink ? outcome : {}), link } }
+    return page({ summary: summaryOf(own, site), error: isLink ? null : outcome.error, ...form, ...parts, payouts })
   } catch (error) {
     if (!isShopError(error, 'AFFILIATE_NOT_FOUND')) throw error
     return page({ apply: applicationForm(site, outcome) })
   }
+}
+
+const nothing = {
+  apply: null,
+  summary: null,
+  tool: null,
+  state: null,
+  terms: null,
+  stats: null,
+  list: null,
+  payouts: null,
+  error: null
+}
+
+function linkForm({ t }: Site, outcome: Outcome) {
+  const rows: Field[][] = [
+    [{ name: 'to', label: t('affiliate.linkTo'), hint: t('affiliate.linkToHint') }],
+    [{ name: 'campaign', label: t('affiliate.campaign'), hint: t('affiliate.campaignHint') }]
+  ]
+  return formView(
+    { action: 'link', submit: t('affiliate.makeLink'), rows, to: '/referrals#link', isQuiet: true },
+    outcome
+  )
 }
 
 function applicationForm({ t }: Site, outcome: Outcome) {
@@ -61,18 +98,20 @@ function applicationForm({ t }: Site, outcome: Outcome) {
   return formView({ action: 'apply', submit: t('affiliate.apply'), rows }, outcome)
 }
 
-function summaryOf({ code, status, rate }: Affiliate, balance: AffiliateBalance, site: Site) {
+type Own = { affiliate: Affiliate; balance: AffiliateBalance; link: string | null; coupons: string[] }
+
+function summaryOf({ affiliate: { status, rate }, balance, link, coupons }: Own, site: Site) {
   const amount = (minor: number): string => minorMoney(minor, site, balance.currency)
   const sums = [
     { label: statusOf('pending', site).label, values: [amount(balance.pendingMinor)] },
     { label: statusOf('unpaid', site).label, values: [amount(balance.unpaidMinor)] },
     { label: statusOf('paid', site).label, values: [amount(balance.paidMinor)] }
   ]
-  const isActive = status === 'active'
   return {
     status: statusOf(status, site),
-    rate: isActive ? site.t('affiliate.rate', { rate: percent(rate, site) }) : null,
-    link: isActive ? `${site.publicUrl}/?ref=${code}` : null,
+    rate: site.t('affiliate.rate', { rate: percent(rate, site) }),
+    coupons: coupons.join(', '),
+    link,
     sums
   }
 }
@@ -128,17 +167,42 @@ type Page = { referrals: Referral[]; nextCursor: string | null }
 
 function listOf({ referrals, nextCursor }: Page, cursor: string | null, site: Site) {
   return {
-    rows: referrals.map(({ id, amountMinor, currency, status, createdAtUtc }) => ({
+    rows: referrals.map(({ id, amountMinor, currency, status, createdAtUtc, reason, note }) => ({
       id,
       createdAt: createdAtUtc,
       day: dayText(createdAtUtc, site),
       status: statusOf(status, site),
+      why: [reason === undefined ? '' : site.t(`affiliate.reason.${reason}`), note ?? ''].filter((text) => text !== ''),
       amount: minorMoney(amountMinor, site, currency)
     })),
     newest: cursor === null ? null : '/referrals#list',
     older: nextCursor === null ? null : `/referrals?cursor=${encodeURIComponent(nextCursor)}#list`
   }
 }
+
+/** The payouts of the page, also while the account is not active. */
+async function payoutsOf({ client, site, query }: Visit) {
+  const cursor = query.get('payouts')
+  const { payouts, nextCursor } = await client.get('/affiliates/payouts', {
+    query: { limit: 10, ...(cursor === null ? {} : { cursor }) }
+  })
+  if (payouts.length === 0) return null
+  return {
+    rows: payouts.map(({ id, amountMinor, currency, state, reference, createdAtUtc, statement }) => ({
+      id,
+      createdAt: createdAtUtc,
+      day: dayText(createdAtUtc, site),
+      status: { label: site.t(`affiliate.payout.${state}`), tone: payoutTones[state] },
+      reference: reference ?? '',
+      amount: minorMoney(amountMinor, site, currency),
+      statement
+    })),
+    newest: cursor === null ? null : '/referrals#payouts',
+    older: nextCursor === null ? null : `/referrals?payouts=${encodeURIComponent(nextCursor)}#payouts`
+  }
+}
+
+const payoutTones = { paid: 'good', failed: 'bad' } as const
 
 type Day = AffiliateStats['days'][number]
 /** A row of bars, one for each day. `top` and `height` are those of the highest bar. */

@@ -9,10 +9,8 @@ import { isBuyerTheAffiliate } from '../orders/review.ts'
 import { getReferral } from '../referrals/store.ts'
 import { accept, reject } from '../referrals/referrals.ts'
 import type { ReferralRow } from '../referrals/store.ts'
-import { isAccepted } from '../referrals/states.ts'
+import { byOperator, isAccepted } from '../referrals/states.ts'
 import { hasMoneyOf } from './held.ts'
-
-const byOperator = 'operator'
 
 /**
  * An operator accepts a pending referral (in review, or when `affiliates.autoAccept` is off), one that an operator rejected

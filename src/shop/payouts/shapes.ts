@@ -24,10 +24,12 @@ const line = z.object({
 })
 export type PayoutLineView = z.infer<typeof line>
 
-const statement = z.object({
-  pdfUrl: z.string().meta({ description: 'The statement as a PDF. The address needs no session.' }),
-  csvUrl: z.string().meta({ description: 'Its lines as CSV.' })
-})
+const statement = z
+  .object({
+    pdfUrl: z.string().meta({ description: 'As a PDF.' }),
+    csvUrl: z.string().meta({ description: 'Its lines as CSV.' })
+  })
+  .meta({ description: 'The addresses of the statement, which need no session.' })
 
 /** A payout as its affiliate sees it: what it paid for each referral, and its statement. */
 export const ownPayout = z.object({ ...payoutView.shape, lines: z.array(line), statement }).meta({ id: 'Payout' })

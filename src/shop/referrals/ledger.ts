@@ -5,7 +5,10 @@ import { commissionEntries, commissionTotals, referralTotals } from './schema.ts
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
 import { setting } from '../settings/settings.ts'
+import { couponsOfAffiliate } from '../affiliates/coupons.ts'
 import { findAffiliateOfUser } from '../affiliates/find.ts'
+import { homeLink } from '../affiliates/link.ts'
+import type { ShopContext } from '../context.ts'
 import { erasedAccountsOf } from '../affiliates/former.ts'
 import { requireAffiliate } from '../affiliates/gate.ts'
 import { toAffiliate } from '../affiliates/view.ts'
@@ -140,14 +143,23 @@ export function balanceOf(db: Db, affiliateId: number): Balance {
   return { currency, pendingMinor, unpaidMinor: sumOf(totals), paidMinor }
 }
 
+/** What an affiliate sees of the account. `link` leads to the front page; null while the account is not active. */
+export type OwnAffiliate = { affiliate: AffiliateView; balance: Balance; link: string | null; coupons: string[] }
+
 /**
- * A user's affiliate account, with any status, and its balance.
+ * A user's affiliate account, with any status, its balance, its link, and the codes of its coupons that are in use.
  *
  * @throws AppError AFFILIATE_NOT_FOUND without one, or while the module is off
  */
-export function getOwnAffiliate(db: Db, userId: number): { affiliate: AffiliateView; balance: Balance } {
+export function getOwnAffiliate(shop: Pick<ShopContext, 'db' | 'config' | 'publicUrl'>, userId: number): OwnAffiliate {
+  const { db } = shop
   const affiliate = requireAffiliate(db, findAffiliateOfUser(db, userId))
-  return { affiliate: toAffiliate(db, affiliate), balance: balanceOf(db, affiliate.id) }
+  return {
+    affiliate: toAffiliate(db, affiliate),
+    balance: balanceOf(db, affiliate.id),
+    link: homeLink(shop, affiliate),
+    coupons: couponsOfAffiliate(db, affiliate.id).flatMap(({ code, enabled }) => (enabled ? [code] : []))
+  }
 }
 
 /** An affiliate's balance where something is pending, owed to them or owed by them; null without one. */

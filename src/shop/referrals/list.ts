@@ -12,6 +12,7 @@ import { z } from 'zod'
 import { queryInteger } from '../../platform/http/validation.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { referrals } from './schema.ts'
+import { reasonOf } from './states.ts'
 import type { ReferralRow } from './store.ts'
 
 const pageBefore = statement((orm) =>
@@ -107,9 +108,8 @@ export const statsQuery = z.object({ days: queryInteger({ min: 1, max: 366, defa
 
 /** A referral for its affiliate; see `ReferralView`. */
 export function toReferral(
-  row: Pick<ReferralRow, 'id' | 'amountMinor' | 'currency' | 'status' | 'createdAt' | 'review'>
+  row: Pick<ReferralRow, 'id' | 'amountMinor' | 'currency' | 'status' | 'createdAt' | 'review' | 'rejectedFor'>
 ): ReferralView {
-  const { id, amountMinor, currency, status, createdAt, review } = row
-  const reason = status === 'pending' && review !== null ? ({ reason: 'review' } as const) : {}
-  return { id, amountMinor, currency, status, createdAtUtc: toIso(createdAt), ...reason }
+  const { id, amountMinor, currency, status, createdAt } = row
+  return { id, amountMinor, currency, status, createdAtUtc: toIso(createdAt), ...reasonOf(row) }
 }

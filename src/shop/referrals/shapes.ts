@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { currency, time } from '../../platform/public-fields.ts'
-import { referralStatuses } from './states.ts'
+import { referralReasons, referralStatuses } from './states.ts'
 
 const minor = z.int().meta({ description: 'Minor units of the currency.', example: 1250 })
 
@@ -11,7 +11,13 @@ export const referral = z
     amountMinor: z.number().meta({ description: 'Minor units of the currency, net of refunds.', example: 125 }),
     currency,
     status: z.enum(referralStatuses).meta({ example: 'unpaid' }),
-    reason: z.literal('review').optional().meta({ description: 'The shop checks this pending referral itself.' }),
+    reason: z.enum(referralReasons).optional().meta({
+      description: 'Why it is pending (review: the shop checks it itself) or rejected. Missing for others.'
+    }),
+    note: z
+      .string()
+      .optional()
+      .meta({ description: "The shop's own words about a rejection.", example: 'A colleague' }),
     createdAtUtc: time
   })
   .meta({ id: 'Referral' })

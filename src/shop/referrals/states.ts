@@ -24,3 +24,32 @@ export function isAccepted(status: ReferralStatus): boolean {
  */
 export const reviewReasons = ['plus_address', 'former_mailbox', 'same_person', 'same_card', 'no_email'] as const
 export type ReviewReason = (typeof reviewReasons)[number]
+
+/**
+ * Why a referral is not accepted, as its affiliate sees it. `shop`: an operator rejected it, or another shop before it was
+ * moved in.
+ */
+export const referralReasons = [
+  'review',
+  'self',
+  'order_failed',
+  'order_cancelled',
+  'order_refunded',
+  'nothing_to_pay',
+  'shop'
+] as const
+export type ReferralReason = (typeof referralReasons)[number]
+
+/** The beginning of the reason that an operator gave. */
+export const byOperator = 'operator'
+
+/** Why a pending or rejected referral is not accepted, with the words of the operator; without a reason for others. */
+export function reasonOf({ status, review, rejectedFor }: Unaccepted): { reason?: ReferralReason; note?: string } {
+  if (status === 'pending') return review === null ? {} : { reason: 'review' }
+  if (status !== 'rejected') return {}
+  const known = referralReasons.find((reason) => reason === rejectedFor)
+  const note = rejectedFor?.startsWith(`${byOperator}: `) ? rejectedFor.slice(byOperator.length + 2) : undefined
+  return { reason: known ?? 'shop', ...(note === undefined ? {} : { note }) }
+}
+
+type Unaccepted = { status: ReferralStatus; review: readonly ReviewReason[] | null; rejectedFor: string | null }

@@ -4,7 +4,15 @@ import { answerJson } from './answer.ts'
 import type { Handler } from './answer.ts'
 import { sessions } from './session.ts'
 
-type Row = { id: number; amountMinor: number; currency: string; status: string; createdAt: number }
+type Row = {
+  id: number
+  amountMinor: number
+  currency: string
+  status: string
+  createdAt: number
+  review: string | null
+  rejectedFor: string | null
+}
 
 const limit = 20
 
@@ -14,7 +22,8 @@ export function answerReferrals(sqlite: Database.Database): Handler {
   const key = createSecretKey(randomBytes(32))
   const affiliate = sqlite.prepare<[number], { id: number }>('SELECT id FROM affiliates WHERE user_id = +?')
   const page = sqlite.prepare<[number, number], Row>(
-    `SELECT id, amount_minor AS amountMinor, currency, status, created_at AS createdAt FROM referrals
+    `SELECT id, amount_minor AS amountMinor, currency, status, created_at AS createdAt, review, rejected_for AS rejectedFor
+     FROM referrals
      WHERE affiliate_id = +? AND id < +? ORDER BY id DESC LIMIT ${limit + 1}`
   )
   const seal = (affiliateId: number, lastId: number): string => {
@@ -32,15 +41,22 @@ export function answerReferrals(sqlite: Database.Database): Handler {
     const rows = page.all(affiliateId, before)
     const last = rows[limit - 1]
     const nextCursor = rows.length > limit && last !== undefined ? seal(affiliateId, last.id) : null
-    const referrals = rows.slice(0, limit).map(({ id, amountMinor, currency, status, createdAt }) => ({
+    const referrals = rows.slice(0, limit).map(({ id, amountMinor, currency, status, createdAt, ...row }) => ({
       id,
       amountMinor,
       currency,
       status,
-      createdAtUtc: new Date(createdAt).toISOString()
+      createdAtUtc: new Date(createdAt).toISOString(),
+      ...reasonOf(status, row)
     }))
     answerJson(response, JSON.stringify({ data: { referrals, nextCursor } }))
   }
+}
+
+/** Of the orders of the generated shop. */
+function reasonOf(status: string, { review, rejectedFor }: Pick<Row, 'review' | 'rejectedFor'>): { reason?: string } {
+  if (status === 'pending' && review !== null) return { reason: 'review' }
+  return status === 'rejected' && rejectedFor !== null ? { reason: rejectedFor } : {}
 }
 
 function idIn(cursor: string): number {

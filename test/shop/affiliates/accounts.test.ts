@@ -49,9 +49,11 @@ describe('an affiliate application', () => {
     const input = { website: 'https://mira.example/', message: 'Hello' }
     expect(await apply(shop, mira, input)).toMatchObject({ ...input, code: 'mira', status: 'pending', rateBps: null })
     expect(eventsOf(shop)).toEqual(['affiliate.applied'])
-    expect(getOwnAffiliate(shop.db, mira.id)).toEqual({
+    expect(getOwnAffiliate(shop, mira.id)).toEqual({
       affiliate: { id: 1, code: 'mira', status: 'pending', rate: 10, termsVersion: null, termsAcceptedAt: null },
-      balance: { currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 0 }
+      balance: { currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 0 },
+      link: null,
+      coupons: []
     })
   })
 
@@ -90,7 +92,7 @@ describe('an affiliate application', () => {
     expect(findUserById(shop.db, mira.id)?.partnerOptIn).toBe('no')
     switchModule(shop.db, 'affiliates', false, 0)
     await expect(apply(shop, petra)).rejects.toThrow(code('AFFILIATE_NOT_FOUND'))
-    expect(() => getOwnAffiliate(shop.db, mira.id)).toThrow(code('AFFILIATE_NOT_FOUND'))
+    expect(() => getOwnAffiliate(shop, mira.id)).toThrow(code('AFFILIATE_NOT_FOUND'))
   })
 
   it('accepts a website, a message and the opt-in, and refuses unknown fields', () => {
@@ -219,7 +221,7 @@ describe('an affiliate that an operator creates', () => {
     using shop = openTestShop()
     const { id } = await person(shop, 'mira@shop.example')
     expect(create(shop, id, ' Mira ')).toMatchObject({ code: 'Mira', codeKey: 'mira', rateBps: 1_250 })
-    expect(getOwnAffiliate(shop.db, id).affiliate.rate).toBe(12.5)
+    expect(getOwnAffiliate(shop, id).affiliate.rate).toBe(12.5)
     expect(eventsOf(shop)).toEqual(['affiliate.applied', 'affiliate.approved'])
   })
 

@@ -36,11 +36,13 @@ test('a balance contains the pending, unpaid and paid commissions in the currenc
 test('an affiliate with any status sees their account and balance', async () => {
   using shop = openTestShop()
   const affiliate = await makeAffiliate(shop, { status: 'rejected' })
-  expect(getOwnAffiliate(shop.db, affiliate.userId)).toEqual({
+  expect(getOwnAffiliate(shop, affiliate.userId)).toEqual({
     affiliate: toAffiliate(shop.db, affiliate),
-    balance: nothing
+    balance: nothing,
+    link: null,
+    coupons: []
   })
-  expect(() => getOwnAffiliate(shop.db, 99)).toThrow(refusal('AFFILIATE_NOT_FOUND'))
+  expect(() => getOwnAffiliate(shop, 99)).toThrow(refusal('AFFILIATE_NOT_FOUND'))
   switchModule(shop.db, 'affiliates', false, 0)
-  expect(() => getOwnAffiliate(shop.db, affiliate.userId)).toThrow(refusal('AFFILIATE_NOT_FOUND'))
+  expect(() => getOwnAffiliate(shop, affiliate.userId)).toThrow(refusal('AFFILIATE_NOT_FOUND'))
 })

@@ -142,6 +142,16 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
     administrator: noAffiliate,
     deactivated: noSession
   },
+  'GET /affiliates/link': {
+    guest: noSession,
+    unverified: noSession,
+    customer: noAffiliate,
+    'other customer': noAffiliate,
+    'affiliate pending': '403 AFFILIATE_NOT_ACTIVE',
+    'affiliate active': '200',
+    administrator: noAffiliate,
+    deactivated: noSession
+  },
   'GET /affiliates/stats': {
     guest: noSession,
     unverified: noSession,

@@ -171,6 +171,7 @@ export const routeRequests: Readonly<Record<string, Request>> = {
   'GET /affiliates/referrals': pageOf('/affiliates/referrals'),
   'GET /affiliates/payouts': pageOf('/affiliates/payouts'),
   'GET /affiliates/me': inQuery('/affiliates/me'),
+  'GET /affiliates/link': () => ({ path: '/affiliates/link' }),
   'GET /affiliates/stats': () => ({ path: '/affiliates/stats' }),
   'POST /affiliates/clicks': inBody('/affiliates/clicks', { ref: '1' }),
   'POST /affiliates/apply': inBody('/affiliates/apply', {}),
