@@ -83,12 +83,11 @@ export const productRoutes: Route[] = [
     method: 'GET',
     path: '/store/redirects',
     summary: 'Where an address that the site does not know leads now',
-    answers: [{ data: redirectData, meta: 'empty' }],
+    answers: [{ data: redirectData }],
     refuses: ['DEPENDENCY_UNAVAILABLE'],
     session: 'none',
     nonce: 'never',
     proxy: { nonce: false, query: ['path'] },
-    cache: 'public',
     invalid: 422,
     query: z.object({
       path: z

@@ -182,7 +182,11 @@ describe('each operation', () => {
     const user = await member('lena', broken)
     const nonce = { 'x-nonce': await user.nonce(), 'stripe-signature': 't=1,v1=00' }
     broken.app.db.sqlite.close()
-    for (const [operation] of paths) await ask(user, operation, { headers: nonce, body: requestExamples[operation] })
+    const queries: Record<string, string> = { 'GET /store/redirects': '?path=/old-mug' }
+    for (const [operation] of paths) {
+      const query = queries[operation] ?? ''
+      await ask(user, operation, { query, headers: nonce, body: requestExamples[operation] })
+    }
     await broken.stop()
   })
 })
@@ -320,6 +324,8 @@ describe('the store', () => {
       const { headers } = await ask(shop.visitor(), operation, { path })
       await ask(shop.visitor(), operation, { path, headers: { 'if-none-match': headers.get('etag') ?? '' } })
     }
+    for (const query of ['', '?path=/old-mug'])
+      await ask(shop.visitor(), 'GET /store/redirects', { path: '/store/redirects', query })
   })
 
   it('a quote', async () => {
