@@ -168,10 +168,10 @@ function fillOrders(sqlite: Database.Database, { orders, users, products }: Size
       SELECT id, NULL, 'completed', 'bench', 'made up', created_at FROM orders;
     INSERT INTO visits (id, affiliate_id, order_id, created_at) SELECT id, 1, id, created_at FROM orders WHERE id % 5 = 0;
     INSERT INTO order_attributions (order_id, affiliate_id, visit_id, affiliate_ref, affiliate_campaign, source_type,
-        utm_source, utm_medium, utm_content, ref_sent, ref_outcome)
-      SELECT id, 1, id, 'code4', '', 'referral', 'affiliate:code4', 'affiliate', 'visit:' || id, 'code4', 'credited'
+        utm_source, utm_medium, utm_content, candidates)
+      SELECT id, 1, id, 'code4', '', 'referral', 'affiliate:code4', 'affiliate', 'visit:' || id, '[]'
         FROM orders WHERE id % 5 = 0
-      UNION ALL SELECT id, NULL, NULL, '', '', 'typein', NULL, NULL, NULL, NULL, 'none' FROM orders WHERE id % 5 <> 0;
+      UNION ALL SELECT id, NULL, NULL, '', '', 'typein', NULL, NULL, NULL, '[]' FROM orders WHERE id % 5 <> 0;
     INSERT INTO referrals (affiliate_id, order_id, visit_id, status, rate_bps, amount_minor, currency, day, created_at, updated_at)
       SELECT 1, id, id, 'unpaid', 1000, 255, 'EUR', date(created_at / 1000, 'unixepoch'), created_at, created_at FROM orders WHERE id % 5 = 0;
   `)

@@ -140,6 +140,23 @@ describe('a check of the database fails', () => {
     expect(await checkOf('database', dataDir)).toMatchObject({ status: 'failed' })
   })
 
+  it('when rows of a large database refer to missing rows, which only --deep reads', async () => {
+    const dataDir = await quietShop(({ db }) => {
+      db.sqlite.pragma('foreign_keys = OFF')
+      db.sqlite.exec(`INSERT INTO coupon_products (coupon_id, product_id) VALUES (7, 8);
+        CREATE TABLE filler AS SELECT zeroblob(101 * 1024 * 1024) AS bytes;`)
+    })
+    const health = async (...options: string[]) => {
+      const { json } = await shopstead<{ checks: CheckResult[] }>(dataDir, ['health', '--json', ...options])
+      return json.checks.find(({ name }) => name === 'database')
+    }
+    expect(await health()).toMatchObject({
+      status: 'ok',
+      message: expect.stringMatching(/^Opens, 10\d\.\d MB\. "shopstead health --deep" reads all of it/)
+    })
+    expect(await health('--deep')).toMatchObject({ status: 'failed', message: expect.stringMatching(/^2 rows/) })
+  })
+
   it('when rows refer to missing rows', async () => {
     const dataDir = await quietShop(({ db }) => {
       db.sqlite.pragma('foreign_keys = OFF')

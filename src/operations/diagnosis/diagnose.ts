@@ -9,7 +9,7 @@ import { describeError } from '../../platform/log.ts'
 import { isFollower } from '../replica/role.ts'
 import { failed, runCheck } from './check.ts'
 import type { Check, CheckResult, CheckStatus } from './check.ts'
-import { databaseChecks } from './database-checks.ts'
+import { databaseCheck, databaseChecks } from './database-checks.ts'
 import { feedCheck } from './feed-check.ts'
 import { fileChecks, folderChecks } from './folder-checks.ts'
 import { networkChecks } from './network-checks.ts'
@@ -24,12 +24,13 @@ type HealthReport = { status: CheckStatus; checks: CheckResult[] }
  * Runs every check of `shopstead health`, each after the checks that it depends on. It reports failures and does not
  * throw. The report has the status of its worst check.
  *
- * @param onCheck called with the name of each check before it runs; that of a large database takes seconds
+ * @param options.isDeep reads all of a large database, too
+ * @param options.onCheck called with the name of each check before it runs
  */
 export async function diagnose(
   config: Config,
   overrides: Overrides = {},
-  onCheck: (name: string) => void = () => undefined
+  { isDeep = false, onCheck = () => undefined }: { isDeep?: boolean; onCheck?: (name: string) => void } = {}
 ): Promise<HealthReport> {
   if (isFollower(config.dataDir)) return diagnoseFollower(config, onCheck)
   const checks: CheckResult[] = []
@@ -41,7 +42,7 @@ export async function diagnose(
   const app = openApp(config, overrides)
   if ('status' in app) return report([...checks, app])
   try {
-    for (const check of checksFor(app)) {
+    for (const check of [databaseCheck({ isDeep }), ...checksFor(app)]) {
       onCheck(check.name)
       checks.push(await runCheck(app, check))
     }

@@ -35,8 +35,8 @@ export function answerCheckouts(sqlite: Database.Database): Handler {
   )
   const event = sqlite.prepare("INSERT INTO events (type, payload, created_at) VALUES ('order.created', ?, ?)")
   const attribution = sqlite.prepare(
-    `INSERT INTO order_attributions (order_id, affiliate_ref, affiliate_campaign, source_type, ref_outcome)
-     VALUES (?, '', '', 'typein', 'none')`
+    `INSERT INTO order_attributions (order_id, affiliate_ref, affiliate_campaign, source_type, candidates)
+     VALUES (?, '', '', 'typein', '[]')`
   )
   const attempt = sqlite.prepare(
     `INSERT INTO payment_attempts (order_id, gateway, kind, token, create_key, confirm_key, amount_minor, currency,

@@ -59,8 +59,8 @@ function ordersOf(count: number, { status, userId, holdEndsAt, holder }: OrderFi
     INSERT INTO order_items (order_id, product_id, name, quantity, unit_price_minor, discount_minor, total_minor, type, grants,
         stock_taken)
       ${numbers(count)} SELECT ${first} + i, ${productId}, 'Lantern', 1, 1000, 0, 1000, 'physical', '[]', ${taken} FROM n;
-    INSERT INTO order_attributions (order_id, affiliate_ref, affiliate_campaign, source_type, ref_outcome)
-      ${numbers(count)} SELECT ${first} + i, '', '', 'typein', 'none' FROM n;
+    INSERT INTO order_attributions (order_id, affiliate_ref, affiliate_campaign, source_type, candidates)
+      ${numbers(count)} SELECT ${first} + i, '', '', 'typein', '[]' FROM n;
     INSERT INTO order_history (order_id, to_status, by, reason, at)
       ${numbers(count)} SELECT ${first} + i, '${status}', 'bench', 'made up', ${at} FROM n;
     ${
