@@ -75,7 +75,7 @@ const limitsOff = (bucket: string): string =>
   `INSERT INTO settings (key, value, updated_at) VALUES ('limits.${bucket}', '"off"', ${now});`
 
 /**
- * What grows. There is no table of redirects and none of translations. The page of a product with 2,000 variations and the list of
+ * What grows. There is no table of translations. The page of a product with 2,000 variations and the list of
  * 5,000 categories are not here, because they send all of them.
  */
 export const dimensions: readonly Dimension[] = [
@@ -178,6 +178,14 @@ export const dimensions: readonly Dimension[] = [
       INSERT INTO categories (id, slug, name) ${numbers(count)} SELECT ${first} + i, 'shelf-' || i, 'Shelf ' || i FROM n;
       INSERT INTO product_categories (product_id, category_id, position) ${numbers(count)} SELECT i % 1000 + 1, ${first} + i, 1 FROM n;`,
     requests: [list, quote]
+  },
+  {
+    name: 'redirects',
+    many: 100_000,
+    fill: (count) => `
+      INSERT INTO redirects (path, product_id, created_at)
+        ${numbers(count)} SELECT '/old/' || i, i % 1000 + 1, ${now} FROM n;`,
+    requests: [{ about: 'an old address', path: '/api/v1/store/redirects?path=/old/7' }, product]
   },
   {
     name: 'documents',
