@@ -218,8 +218,11 @@ export function summaryOf(app: App, order: OrderRow, site: Site, taxes?: readonl
   const refunds = listRefunds(app.db, order).filter(({ state }) => state === 'done')
   const isNamed = refunds.some(({ lines }) => lines.length > 0)
   const refunded = isNamed
-    ? refunds.map(({ amount, lines }) => ({
-        label: [t('sum.refunded'), lines.map((line) => `${line.quantity} × ${line.name}`).join(', ')]
+    ? refunds.map(({ amount, lines, way }) => ({
+        label: [
+          t(way === 'order' ? 'sum.credited' : 'sum.refunded'),
+          lines.map((line) => `${line.quantity} × ${line.name}`).join(', ')
+        ]
           .filter((part) => part !== '')
           .join(': '),
         amount: money(-amount, site, order.currency),

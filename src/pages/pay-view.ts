@@ -8,6 +8,7 @@ import { offeredMethods, takesVatId } from '../shop/checkout/order-form.ts'
 import type { PaymentMethod } from '../shop/checkout/order-form.ts'
 import type { ShownOrder } from '../shop/checkout/shipping.ts'
 import type { Address } from '../shop/orders/address.ts'
+import { dueMinor } from '../shop/orders/credits.ts'
 import { itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
 import { maskedEmail } from '../shop/orders/view.ts'
@@ -62,7 +63,7 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
     known: isChange ? null : knownDetails(app, order, site, { values: draft.values, isTheirs }),
     ...paymentView(app, methods, draft, site),
     due: site.isEuLaw && address?.country !== null ? dueTexts(app, shown, site, call.now) : [],
-    submit: submitWords(shown, methods, address?.country === null, site),
+    submit: submitWords(dueMinor(app.db, shown), shown, methods, address?.country === null, site),
     cancel: `/checkout/cancel/${order.publicToken}`
   }
   return {
@@ -112,12 +113,18 @@ function shippingView({ shown, choice }: ShownOrder, country: string, site: Site
 }
 
 /** The order's button; while the country is unknown, the other fields are not shown yet. */
-function submitWords(order: OrderRow, methods: readonly PaymentMethod[], isCountryUnknown: boolean, site: Site) {
+function submitWords(
+  amountMinor: number,
+  order: OrderRow,
+  methods: readonly PaymentMethod[],
+  isCountryUnknown: boolean,
+  site: Site
+) {
   const { t } = site
   if (isCountryUnknown) return { label: t('continue'), action: 'country' }
   if (site.isEuLaw) return { label: t('pay.oblige'), action: '' }
   if (methods.length === 1 && methods[0] === 'card') return { label: t('pay.continue'), action: '' }
-  return { label: t('pay.order', { amount: moneyText(order.totalMinor, order, site) }), action: '' }
+  return { label: t('pay.order', { amount: moneyText(amountMinor, order, site) }), action: '' }
 }
 
 /**
@@ -127,7 +134,7 @@ function submitWords(order: OrderRow, methods: readonly PaymentMethod[], isCount
 function dueTexts(app: App, shown: OrderRow, site: Site, now: number): string[] {
   const { t } = site
   const renewal = renewalOf(itemsOf(app.db, shown.id), shown)
-  const due = t('pay.due', { amount: moneyText(shown.totalMinor, shown, site) })
+  const due = t('pay.due', { amount: moneyText(dueMinor(app.db, shown), shown, site) })
   if (renewal === null) return [due]
   const amount = moneyText(renewal.amountMinor, shown, site)
   const each = {

@@ -110,6 +110,22 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
     by: 'operator',
     at: now
   })
+  insert('order_refunds', {
+    order_id: 2,
+    amount_minor: 300,
+    goods_minor: 300,
+    state: 'failed',
+    way: 'order',
+    created_at: now
+  })
+  insert('order_credits', {
+    order_id: 1,
+    refund_id: 2,
+    amount_minor: 300,
+    state: 'returned',
+    created_at: now,
+    updated_at: now
+  })
   insert('order_holders', { order_id: 1, buyer: 'guest:golden', is_guest: 1, address_key: 'f'.repeat(32) })
   const parcel = { carrier: 'DHL', tracking: '0034', url: 'https://dhl.example/0034' }
   insert('shipments', { order_id: 1, ...parcel, by: 'operator', shipped_at: now })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { documentsOf } from '../../src/shop/invoices/find.ts'
-import { recordRefund } from '../../src/shop/orders/refund-order.ts'
+import { recordRefund } from '../../src/shop/orders/transition.ts'
 import { setSetting, unsetSetting } from '../../src/shop/settings/settings.ts'
 import { checkOut, handoff, mug, set } from '../api/checkout-support.ts'
 import { withoutHoldLimits } from '../support/hold-limits.ts'

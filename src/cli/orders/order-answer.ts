@@ -8,6 +8,7 @@ import type { DeclarationView } from '../../shop/declarations/find.ts'
 import type { LineQuantity } from '../../shop/orders/refund-lines.ts'
 import type { RefundView } from '../../shop/orders/shapes.ts'
 import type { ShipmentView } from '../../shop/shipments/find.ts'
+import { parseAge } from '../terminal/arguments.ts'
 import type { Answer } from '../terminal/output.ts'
 import { plain, table, timeCell, timeText } from '../terminal/table.ts'
 import type { Address, OrderContact } from '../../shop/orders/address.ts'
@@ -20,6 +21,16 @@ export function parseLineQuantity(option: string, text: string): LineQuantity {
   const [, line, quantity] = /^([1-9]\d{0,5}):([1-9]\d{0,8})$/.exec(text) ?? []
   if (line === undefined) throw new AppError('USAGE', `${option} takes LINE:QUANTITY, such as 2:1 for one of line 2.`)
   return { line: Number(line), quantity: Number(quantity) }
+}
+
+/** In minutes; a payment page stays open for at most a day, and its end ends the order. */
+const longestHold = 24 * 60
+
+/** How long an order waits for its payment, in minutes. @throws AppError USAGE */
+export function parseHold(text: string): number {
+  const minutes = parseAge('--hold', text) / 60_000
+  if (minutes > longestHold) throw new AppError('USAGE', '--hold must be at most 24h.')
+  return minutes
 }
 
 /** The number of a line. @throws AppError USAGE */
@@ -51,6 +62,11 @@ export function answer(app: App, id: number, did: { json?: object; lines?: reado
       ...(did.lines ?? []),
       `Order ${order.id}: ${stateText(order)}, ${money(order, order.total)}, ${plain(order.email ?? 'no email')}`,
       ...(order.renewalOf === null ? [] : [`Renewal of the subscription that order ${order.renewalOf} started`]),
+      ...(order.addedTo === null ? [] : [`Adds to order ${order.addedTo}`]),
+      ...order.additions.map(
+        ({ id: added, status, due }) =>
+          `Order ${added} adds to it: ${status}${due === 0 ? '' : `, ${money(order, due)} due`}`
+      ),
       `${paymentText(order)}; refunded ${money(order, order.refunded)}`,
       ...order.lineItems.map((item) => `  ${item.quantity} × ${item.name}: ${money(order, item.total)}`),
       ...order.shipments.map(shipmentLine),
@@ -70,7 +86,12 @@ export function stateText(order: AdminOrder): string {
   return refundState === 'pending' ? `${status}, with ${money(order, refundOwed)} on its way` : status
 }
 
-const paidWith = { stripe: ' with Stripe', sandbox: ' with the sandbox', by_hand: ' by transfer or in cash' }
+const paidWith = {
+  stripe: ' with Stripe',
+  sandbox: ' with the sandbox',
+  by_hand: ' by transfer or in cash',
+  credit: ' by the order that it changes'
+}
 
 /** When and how an order was paid, or how far its payment is. */
 function paymentText({ paidAt, paidBy, paymentStatus }: AdminOrder): string {

@@ -1,4 +1,4 @@
-import { AppError, validationFailed } from '../../errors.ts'
+import { validationFailed } from '../../errors.ts'
 import { definedFields } from '../../platform/input-fields.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { emailInput } from '../../shop/accounts/input.ts'
@@ -6,8 +6,7 @@ import { checkoutBody } from '../../shop/checkout/input.ts'
 import { createPhoneOrder, findNamedItems } from '../../shop/checkout/phone-order.ts'
 import { findPickup } from '../../shop/shipping/zones.ts'
 import type { ShopCommand, Work } from '../run.ts'
-import { parseAge } from '../terminal/arguments.ts'
-import { answer, parseItem } from './order-answer.ts'
+import { answer, parseHold, parseItem } from './order-answer.ts'
 import type { Answer } from '../terminal/output.ts'
 import { addCommand, assertPublicUrl, runs } from '../run.ts'
 
@@ -26,9 +25,6 @@ type CreateOptions = AddressOptions & {
   mail?: true
   ref?: string
 }
-
-/** In minutes; a payment page stays open for at most a day, and its end ends the order. */
-const longestHold = 24 * 60
 
 /** Adds the command that enters an order for a buyer who called or wrote. */
 export function defineCreate(group: ShopCommand): void {
@@ -77,8 +73,7 @@ function createOne({ app, options, now }: Work<CreateOptions>): Answer {
   const isShipped = shippingMethod !== undefined && findPickup(app.db, shippingMethod) === undefined
   if (isShipped && body.shippingAddress?.country === undefined)
     throw validationFailed({ country: ['Is required for --shipping-method.'] })
-  const holdMinutes = parseAge('--hold', hold) / 60_000
-  if (holdMinutes > longestHold) throw new AppError('USAGE', '--hold must be at most 24h.')
+  const holdMinutes = parseHold(hold)
   const mailed = mail ?? false
   const placed = createPhoneOrder(app, { body, email, holdMinutes, mailed, ref }, now)
   return answer(app, placed.order.id, {

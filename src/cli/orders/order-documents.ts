@@ -245,9 +245,9 @@ function showPack({ app, options }: Work<PackOptions>): Answer {
   }
 }
 
-function toRows(db: Db, { id, paidAt, shipTo, pickup, lines }: OrderToPack): Cell[][] {
+function toRows(db: Db, { id, packWith, paidAt, shipTo, pickup, lines }: OrderToPack): Cell[][] {
   return lines.map(({ line, name, sku, quantity }, index) => [
-    index === 0 ? id : '',
+    index === 0 ? (packWith === null ? id : `${id}, with ${packWith}`) : '',
     index === 0 ? (paidAt === null ? '' : shopDay(db, Date.parse(paidAt))) : '',
     `${line}:${quantity}`,
     sku === null ? name : `${name} (${sku})`,

@@ -1,18 +1,30 @@
 import { parseWith } from '../../platform/http/validation.ts'
 import { definedFields } from '../../platform/input-fields.ts'
-import { changeOrder } from '../../shop/corrections/change-order.ts'
+import type { App } from '../../app.ts'
+import { formatMoney, toMajor } from '../../platform/money.ts'
+import { changeOrder, planChange } from '../../shop/corrections/change-order.ts'
+import type { OrderEdits } from '../../shop/corrections/change-order.ts'
 import { buyerEdits } from '../../shop/corrections/edit-order.ts'
 import type { BuyerEdits } from '../../shop/corrections/edit-order.ts'
 import { findNamedItems } from '../../shop/checkout/phone-order.ts'
+import { dueMinor } from '../../shop/orders/credits.ts'
 import { getOrder } from '../../shop/orders/find.ts'
+import type { OrderRow } from '../../shop/orders/find.ts'
+import { payUrl } from '../../shop/orders/view.ts'
 import type { ShopCommand, Work } from '../run.ts'
-import { addCommand, runs } from '../run.ts'
+import { addCommand, assertPublicUrl, confirmOrRefuse, runs } from '../run.ts'
 import { parseId } from '../terminal/arguments.ts'
 import { plain } from '../terminal/table.ts'
 import type { Answer } from '../terminal/output.ts'
-import { answer, by, parseItem, parseLine, parseLineQuantity } from './order-answer.ts'
+import { answer, by, parseHold, parseItem, parseLine, parseLineQuantity } from './order-answer.ts'
 
-type EditOptions = { [Field in keyof BuyerEdits]?: string } & { line?: string[]; remove?: string[]; add?: string[] }
+type EditOptions = { [Field in keyof BuyerEdits]?: string } & {
+  line?: string[]
+  remove?: string[]
+  add?: string[]
+  hold: string
+  yes?: boolean
+}
 
 const texts = ['first-name', 'last-name', 'company', 'phone'] as const
 const places = ['address1', 'address2', 'postcode', 'city', 'state', 'country'] as const
@@ -32,30 +44,72 @@ export function defineEdit(group: ShopCommand): void {
     .option('--line <line:quantity...>', 'another quantity of these lines, by number')
     .option('--remove <line...>', 'lines to remove, by number')
     .option('--add <slug:quantity...>', 'what else is ordered; a variation as SLUG/SKU:QUANTITY')
+    .option('--hold <age>', 'how long what is added to a paid order waits for its payment, at most 24h', '24h')
+    .option('--yes', 'do not ask for confirmation')
   runs(edit, editOne)
 }
 
-async function editOne({ app, options }: Work<EditOptions>, text: string): Promise<Answer> {
+async function editOne({ app, options, terminal }: Work<EditOptions>, text: string): Promise<Answer> {
   const id = parseId(text)
+  const edits = parseEdits(app, options)
+  const { paidAt, currency } = getOrder(app.db, id)
+  const money = (minor: number): string => formatMoney(minor, currency)
+  const plan = paidAt === null ? null : planChange(app, id, edits, by)
+  if (plan !== null && plan.addition !== null) assertPublicUrl(app)
+  if (plan !== null && plan.refundMinor > 0)
+    await confirmOrRefuse(terminal, `Change order ${id} and give back ${money(plan.refundMinor)}?`, options)
+  const change = await changeOrder(app, id, edits, by)
+  const { fields, refundMinor, byHandMinor } = change
+  const email = plain(getOrder(app.db, id).email ?? 'the buyer')
+  const addition = change.addition === null ? null : getOrder(app.db, change.addition.id)
+  return answer(app, id, {
+    json: {
+      changed: fields,
+      addition: addition === null ? null : additionView(app, addition),
+      refunded: toMajor(refundMinor, currency)
+    },
+    lines:
+      fields.length === 0
+        ? [`Order ${id} has all of this already.`]
+        : [
+            `Order ${id} is changed. The server tells ${email} within a second.`,
+            ...(addition === null ? [] : additionLines(app, addition)),
+            ...(refundMinor > byHandMinor ? [`The gateway returns ${money(refundMinor - byHandMinor)}.`] : []),
+            ...(byHandMinor > 0 ? [`Pay this back yourself: ${money(byHandMinor)} to ${email}, order ${id}.`] : [])
+          ]
+  })
+}
+
+/** What is due of an order that adds to another one, and where its buyer pays it. */
+function additionView(app: App, order: OrderRow) {
+  const { id, status, paidAt, currency } = order
+  const due = paidAt === null ? dueMinor(app.db, order) : 0
+  return { id, status, due: toMajor(due, currency), payUrl: paidAt === null ? payUrl(app, order) : null }
+}
+
+function additionLines(app: App, order: OrderRow): string[] {
+  const { id, paidAt, currency } = order
+  if (paidAt !== null) return [`Order ${id} adds to it. Nothing is left to pay.`]
+  const due = formatMoney(dueMinor(app.db, order), currency)
+  return [`Order ${id} adds to it. The buyer pays ${due} for it at ${payUrl(app, order)}`]
+}
+
+function parseEdits(app: App, options: EditOptions): OrderEdits {
   const { email, firstName, lastName, company, phone, shippingMethod, ...others } = options
-  const { address1, address2, postcode, city, state, country } = others
+  const { address1, address2, postcode, city, state, country, line = [], remove = [], add = [] } = others
   const typed = { email, firstName, lastName, company, phone, shippingMethod }
   const place = { address1, address2, postcode, city, state, country }
-  const buyer = parseWith(buyerEdits, definedFields({ ...typed, ...place }))
-  const { line = [], remove = [], add = [] } = options
-  const lines = [
-    ...line.map((each) => parseLineQuantity('--line', each)),
-    ...remove.map((number) => ({ line: parseLine(number), quantity: 0 }))
-  ]
   const items = findNamedItems(
     app.db,
     add.map((item) => parseItem('--add', item))
   )
-  const changed = await changeOrder(app, id, { buyer, lines, add: items }, by)
-  const { email: recipient } = getOrder(app.db, id)
-  const told = recipient === null ? [] : [`The server tells ${plain(recipient)} within a second.`]
-  return answer(app, id, {
-    json: { changed },
-    lines: changed.length === 0 ? [`Order ${id} has all of this already.`] : [`Order ${id} is changed.`, ...told]
-  })
+  return {
+    buyer: parseWith(buyerEdits, definedFields({ ...typed, ...place })),
+    lines: [
+      ...line.map((each) => parseLineQuantity('--line', each)),
+      ...remove.map((number) => ({ line: parseLine(number), quantity: 0 }))
+    ],
+    add: items,
+    holdMinutes: parseHold(options.hold)
+  }
 }

@@ -5,6 +5,7 @@ import type { OrderToPack } from '../../shop/shipments/pack-list.ts'
 
 const columns = [
   'order',
+  'pack_with',
   'paid_at',
   'line',
   'item',
@@ -21,7 +22,19 @@ const columns = [
 /** What to pack as CSV, one row for each line of an order, a part for each order; the weight is that of all its pieces. */
 export function* packCsv(orders: Iterable<OrderToPack>): Generator<string, void> {
   yield toCsv(columns, [])
-  for (const { id, paidAt, shipTo, pickup, shippingMethod, weightGrams, email, phone, notes, lines } of orders) {
+  for (const {
+    id,
+    packWith,
+    paidAt,
+    shipTo,
+    pickup,
+    shippingMethod,
+    weightGrams,
+    email,
+    phone,
+    notes,
+    lines
+  } of orders) {
     const parcel = [
       `${pickup ? 'Pick-up: ' : ''}${shipTo.join(', ')}`,
       shippingMethod,
@@ -30,7 +43,9 @@ export function* packCsv(orders: Iterable<OrderToPack>): Generator<string, void>
       phone,
       notes
     ]
-    yield toCsvRows(lines.map(({ line, name, sku, quantity }) => [id, paidAt, line, name, sku, quantity, ...parcel]))
+    yield toCsvRows(
+      lines.map(({ line, name, sku, quantity }) => [id, packWith, paidAt, line, name, sku, quantity, ...parcel])
+    )
   }
 }
 

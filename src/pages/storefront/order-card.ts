@@ -39,7 +39,7 @@ export type OrderCard = {
   label: string
   createdAt: string
   day: string
-  /** Which order it renews. */
+  /** Which order it renews, or adds to. */
   renews: string | null
   summary: Summary
 }
@@ -50,7 +50,7 @@ type ShownOrder = Order & Partial<Pick<BuyerOrder, 'taxes' | 'images' | 'refunds
 
 /** The view of an order in a list, or of one with its sums. */
 export function orderCard(order: ShownOrder, site: Site, { href = null }: { href?: string | null } = {}): OrderCard {
-  const { id, status, refundState, createdAt, renewalOf, currency, lineItems, lines, images } = order
+  const { id, status, refundState, createdAt, currency, lineItems, lines, images } = order
   const amount = (value: number): string => money(value, site, currency)
   const shown: Line[] = lines ?? lineItems
   return {
@@ -61,7 +61,7 @@ export function orderCard(order: ShownOrder, site: Site, { href = null }: { href
     label: labelOf(order, site),
     createdAt,
     day: dayText(createdAt, site),
-    renews: renewalOf === null ? null : site.t('order.renewal', { id: renewalOf }),
+    renews: relationOf(order, site),
     summary: {
       caption: site.t('order.contents', { id }),
       lines: shown.map(({ name, quantity, total, unitPrice, productSlug }, index) => ({
@@ -74,6 +74,12 @@ export function orderCard(order: ShownOrder, site: Site, { href = null }: { href
       sums: sumsOf(order, site).map(([label, value, isTotal = false]) => ({ label, amount: amount(value), isTotal }))
     }
   }
+}
+
+/** How an order belongs to another one; null for an order of its own. */
+function relationOf({ renewalOf, addedTo }: Pick<Order, 'renewalOf' | 'addedTo'>, { t }: Site): string | null {
+  if (addedTo !== null) return t('order.addsTo', { id: addedTo })
+  return renewalOf === null ? null : t('order.renewal', { id: renewalOf })
 }
 
 /** The state of an order, with what is known of its refunds. */

@@ -7,6 +7,7 @@ import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
 import { namesOf } from '../orders/address.ts'
 import type { Address } from '../orders/address.ts'
+import { dueMinor } from '../orders/credits.ts'
 import { extendHold } from '../orders/holds.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
 import { forgetBuyerEmail, recordBuyerEmail, recordContact } from '../orders/buyer.ts'
@@ -44,14 +45,17 @@ type Corrected = { before: OrderRow; order: OrderRow }
 /** What the hosted page can offer; cards have a minimum charge, and an order that costs nothing is only confirmed. */
 const paymentMethods = {
   card: {
-    isOffered: (shop, order) => order.totalMinor > 0 && isReady(shop.cards) && !isTooSmallForCard(shop, order),
+    isOffered: (shop, order) => {
+      const totalMinor = dueMinor(shop.db, order)
+      return totalMinor > 0 && isReady(shop.cards) && !isTooSmallForCard(shop, { ...order, totalMinor })
+    },
     start: payByCard
   },
   manual: {
-    isOffered: ({ config }, order) => order.totalMinor > 0 && config.payments.includes('manual'),
+    isOffered: ({ db, config }, order) => dueMinor(db, order) > 0 && config.payments.includes('manual'),
     start: payByHand
   },
-  free: { isOffered: (_shop, order) => order.totalMinor === 0, start: confirmFree }
+  free: { isOffered: ({ db }, order) => dueMinor(db, order) === 0, start: confirmFree }
 } as const satisfies Record<string, Method>
 
 export type PaymentMethod = keyof typeof paymentMethods
@@ -306,9 +310,12 @@ function addToOrder(tx: Tx, shop: ShopContext, { order: before, coupon }: Applie
   const order = repriceShipping(tx, addCoupon(tx, before, coupon, now), now)
   // The total is not final while the shipping is missing.
   if (lacksMethod(tx, order)) return
-  if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, order))
+  if (
+    offeredMethods(shop, order).length === 0 &&
+    isTooSmallForCard(shop, { ...order, totalMinor: dueMinor(tx, order) })
+  )
     throw cartRefused([belowMinimum(order, 'coupon')])
-  if (order.totalMinor > 0) return
+  if (dueMinor(tx, order) > 0) return
   if (lacksAddress(tx, itemsOf(tx, order.id), order)) return
   payNothing(tx, order, now)
 }
@@ -341,7 +348,10 @@ export async function takeVatId(shop: ShopContext, orderId: number, text: string
     if (!takesVatId(tx, before))
       throw validationFailed({ vatId: ['A payment has started, so the total can no longer change.'] })
     const order = repriceShipping(tx, setVatId(tx, before, vatId, now), now)
-    if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, order))
+    if (
+      offeredMethods(shop, order).length === 0 &&
+      isTooSmallForCard(shop, { ...order, totalMinor: dueMinor(tx, order) })
+    )
       throw cartRefused([belowMinimum(order, 'vatId')])
   })
 }

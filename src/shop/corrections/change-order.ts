@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { AppError, validationFailed } from '../../errors.ts'
+import { validationFailed } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
-import { writeWhenFree } from '../../platform/db/database.ts'
+import { dryRun } from '../../platform/db/dry-run.ts'
 import { definedFields } from '../../platform/input-fields.ts'
 import { keysOf } from '../../platform/typed.ts'
 import { shipToOf } from '../../platform/postal/address.ts'
 import type { ShopContext } from '../context.ts'
 import { mailBuyer, mailClaim } from '../orders/order-mails.ts'
-import { getOrder, itemsOf } from '../orders/find.ts'
+import { getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { correctBuyer } from '../orders/invoice-order.ts'
 import { describeOverLimit, couponsOverLimit } from '../orders/coupon-uses.ts'
@@ -15,41 +15,69 @@ import { orderChanges } from '../orders/schema.ts'
 import type { OrderDetails } from '../orders/schema.ts'
 import { recordMove } from '../orders/transition.ts'
 import { changeUnpaid } from '../payments/end-hold.ts'
+import { requestRefund } from '../payments/refund.ts'
+import { runUnitOfWork } from '../payments/warnings.ts'
+import type { UnitOfWork } from '../payments/warnings.ts'
 import { emit } from '../webhooks/emit.ts'
+import { additionsOf, linesNow, moveWith, rootOf, totalNow } from './additions.ts'
+import { changePaid, goodsOf } from './change-paid.ts'
+import type { Changed } from './change-paid.ts'
 import { editUnpaidLines, settleTotal } from './edit-lines.ts'
 import type { LineEdits } from './edit-lines.ts'
 import { assertOpen, editBuyer } from './edit-order.ts'
 import type { BuyerEdits } from './edit-order.ts'
 
 /** What an operator changes in an order: its buyer and shipping, and its lines. */
-export type OrderEdits = { buyer: BuyerEdits } & LineEdits
+export type OrderEdits = { buyer: BuyerEdits } & LineEdits & {
+    /** How long what is added to a paid order waits for its payment. */
+    holdMinutes: number
+  }
+
+/** What a change has led to: the names of what is different now, the order that adds to it, and what goes back. */
+export type OrderChange = { fields: string[] } & Omit<Changed, 'refunds'>
+
+type Asked = OrderChange & Pick<Changed, 'refunds'>
 
 /**
  * Changes an order for an operator. The invoice of a paid order is corrected if it names another buyer, the history says
- * what was changed, and the buyer gets an email with old and new.
+ * what was changed, and the buyer gets an email with old and new. What is taken from a paid order is given back, and what is
+ * added is an order of its own (change-paid.ts).
  *
- * @returns the names of what is different now; none if nothing is
- * @throws AppError as editBuyer and editUnpaidLines; for an unpaid order as changeUnpaid, whose payment pages are closed
- *   first
+ * @throws AppError as editBuyer, editUnpaidLines and changePaid; for an unpaid order as changeUnpaid, whose payment pages are
+ *   closed first; as requestRefund, when the change is stored
  */
 export async function changeOrder(
   shop: ShopContext,
   orderId: number,
   edits: OrderEdits,
   by: string
-): Promise<string[]> {
+): Promise<OrderChange> {
   const { buyer, lines, add } = edits
-  const changesLines = lines.length + add.length > 0
-  if (Object.keys(definedFields(buyer)).length === 0 && !changesLines)
+  if (Object.keys(definedFields(buyer)).length + lines.length + add.length === 0)
     throw validationFailed({ _body: ['Nothing to change is given.'] })
   const { paidAt } = getOrder(shop.db, orderId)
-  if (paidAt === null)
-    return changeUnpaid(shop, orderId, by, (tx, order, now) => apply(tx, shop, order, { edits, by }, now))
-  if (changesLines) throw new AppError('CONFLICT', `Order ${orderId} is paid, so its lines cannot be changed.`)
-  return writeWhenFree(shop.db, (tx) => apply(tx, shop, getOrder(tx, orderId), { edits, by }, shop.clock.now()))
+  if (paidAt === null) {
+    const fields = await changeUnpaid(shop, orderId, by, (tx, order, now) =>
+      editUnpaid(tx, shop, order, { edits, by }, now)
+    )
+    return { fields, addition: null, refundMinor: 0, byHandMinor: 0 }
+  }
+  const { refunds, ...change } = await runUnitOfWork(shop, by, (unit) => editPaid(unit, shop, orderId, edits))
+  for (const row of refunds) await requestRefund(shop, row, true)
+  return change
 }
 
-function apply(
+/**
+ * What `changeOrder` would do with a paid order, for the operator to confirm. Nothing is stored.
+ *
+ * @throws AppError as changeOrder, for everything that is known before the gateway is asked to refund
+ */
+export function planChange(shop: ShopContext, orderId: number, edits: OrderEdits, by: string): OrderChange {
+  const now = shop.clock.now()
+  return dryRun(shop.db, (tx) => editPaid({ tx, log: shop.log, by, now }, shop, orderId, edits))
+}
+
+function editUnpaid(
   tx: Tx,
   shop: ShopContext,
   order: OrderRow,
@@ -57,28 +85,47 @@ function apply(
   now: number
 ): string[] {
   assertOpen(order)
-  const { buyer, ...lineEdits } = edits
-  const goodsChanged = lineEdits.lines.length + lineEdits.add.length > 0
+  const { buyer, lines, add } = edits
+  const goodsChanged = lines.length + add.length > 0
   const details = detailsOf(tx, order)
-  const changed = goodsChanged ? editUnpaidLines(tx, order, lineEdits, now) : order
+  const changed = goodsChanged ? editUnpaidLines(tx, order, { lines, add }, now) : order
   const edited = editBuyer(tx, changed, { ...buyer, goodsChanged }, now)
-  const fields = recordChange(tx, { before: order, order: edited }, { details, by }, now)
-  if (fields.includes('email') && edited.paidAt !== null) mailClaim(tx, edited, now)
+  const fields = recordChange(tx, { before: order, order: edited }, { details, by, additionId: null }, now)
   if (goodsChanged) settleTotal(tx, shop, edited, now)
   return fields
 }
 
-/** The parts of an order that an operator can correct. */
+function editPaid(unit: UnitOfWork, shop: ShopContext, orderId: number, edits: OrderEdits): Asked {
+  const { tx, by, now } = unit
+  const order = getOrder(tx, orderId)
+  assertOpen(order)
+  const { buyer, holdMinutes, ...lineEdits } = edits
+  const details = detailsOf(tx, order)
+  const edited = editBuyer(tx, order, { ...buyer, goodsChanged: false }, now)
+  for (const addition of additionsOf(tx, orderId)) moveWith(tx, addition, edited)
+  const change = { ...goodsOf(tx, edited, lineEdits), methodId: buyer.shippingMethod, holdMinutes }
+  const isSame = change.back.length + change.add.length === 0 && buyer.shippingMethod === undefined
+  const none = { addition: null, refunds: [], refundMinor: 0, byHandMinor: 0 }
+  const changed = isSame ? none : changePaid(unit, shop, edited, change)
+  const additionId = changed.addition?.id ?? null
+  const fields = recordChange(tx, { before: order, order: getOrder(tx, orderId) }, { details, by, additionId }, now)
+  if (fields.includes('email')) mailClaim(tx, getOrder(tx, orderId), now)
+  return { fields, ...changed }
+}
+
+/** The parts of an order that an operator can correct, with what was added to it. */
 export function detailsOf(db: Db, order: OrderRow): OrderDetails {
-  const { contact, email, shippingMethod, totalMinor } = order
+  const { contact, email } = order
   const shipTo = shipToOf(order) ?? order.shippingAddress
+  const root = rootOf(db, order)
+  const { shippingMethod } = additionsOf(db, root.id).findLast((each) => each.shippingMethod !== null) ?? order
   return {
     ...contact,
     ...(email === null ? {} : { email }),
     ...(shipTo === null ? {} : { shipTo }),
     ...(shippingMethod === null ? {} : { shippingMethod: shippingMethod.name }),
-    lines: itemsOf(db, order.id).map(({ name, quantity }) => ({ name, quantity })),
-    totalMinor
+    lines: linesNow(db, root),
+    totalMinor: totalNow(db, root)
   }
 }
 
@@ -87,12 +134,13 @@ export function detailsOf(db: Db, order: OrderRow): OrderDetails {
  * buyer gets an email. Without a difference, nothing is recorded.
  *
  * @param details what the order had before
+ * @param additionId the order that adds what is added
  * @returns the names of what is different
  */
 export function recordChange(
   tx: Tx,
   { before, order }: { before: OrderRow; order: OrderRow },
-  { details, by }: { details: OrderDetails; by: string },
+  { details, by, additionId }: { details: OrderDetails; by: string; additionId: number | null },
   now: number
 ): string[] {
   const after = detailsOf(tx, order)
@@ -101,7 +149,7 @@ export function recordChange(
   const { id: orderId, status } = order
   const { id: changeId } = tx.orm
     .insert(orderChanges)
-    .values({ orderId, before: only(details, fields), after: only(after, fields), by, at: now })
+    .values({ orderId, additionId, before: only(details, fields), after: only(after, fields), by, at: now })
     .returning({ id: orderChanges.id })
     .get()
   const invoice = correctBuyer(tx, { before, order }, now)
@@ -115,7 +163,9 @@ export function recordChange(
     ...(overLimit === null ? [] : [overLimit])
   ].join('; ')
   recordMove(tx, { orderId, from: status, to: status, by, reason, at: now })
-  emit(tx, 'order.changed', { orderId, fields }, now)
+  // What is added counts when it is paid.
+  const done = additionId === null ? fields : fields.filter((field) => field !== 'lines' && field !== 'totalMinor')
+  if (done.length > 0) emit(tx, 'order.changed', { orderId, fields: done }, now)
   mailBuyer(tx, order, { template: 'order_changed', data: { orderId, changeId } }, now)
   return fields
 }

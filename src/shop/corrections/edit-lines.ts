@@ -9,6 +9,7 @@ import { offeredMethods } from '../checkout/order-form.ts'
 import { lacksAddress, lacksMethod } from '../checkout/shipping.ts'
 import type { ShopContext } from '../context.ts'
 import type { NewLine } from '../orders/create-order.ts'
+import { dueMinor } from '../orders/credits.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
 import type { OrderItemRow, OrderRow } from '../orders/find.ts'
 import { countedStock, takeUnits } from '../orders/holds.ts'
@@ -118,9 +119,12 @@ function addLine(tx: Tx, { id: orderId }: OrderRow, { path: _path, ...line }: Ne
  */
 export function settleTotal(tx: Tx, shop: ShopContext, order: OrderRow, now: number): OrderRow {
   if (lacksMethod(tx, order)) return order
-  if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, order))
+  if (
+    offeredMethods(shop, order).length === 0 &&
+    isTooSmallForCard(shop, { ...order, totalMinor: dueMinor(tx, order) })
+  )
     throw cartRefused([belowMinimum(order, 'lines')])
-  if (order.totalMinor > 0 || lacksAddress(tx, itemsOf(tx, order.id), order)) return order
+  if (dueMinor(tx, order) > 0 || lacksAddress(tx, itemsOf(tx, order.id), order)) return order
   payNothing(tx, order, now)
   return getOrder(tx, order.id)
 }

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { AppError, validationFailed } from '../../errors.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { toFieldErrors } from '../../platform/http/validation.ts'
-import { formatMoney } from '../../platform/money.ts'
 import { destinationOf, shipToOf } from '../../platform/postal/address.ts'
 import { isCountry } from '../../platform/postal/countries.ts'
 import { emailKey } from '../../platform/text.ts'
@@ -19,7 +18,6 @@ import { repriceOrder, setShipping } from '../orders/reprice-order.ts'
 import { checkReferral } from '../orders/review.ts'
 import { orderCoupons, orders } from '../orders/schema.ts'
 import { isReleasedStatus } from '../orders/states.ts'
-import { chargedShipping, termsOfOrder } from '../orders/totals.ts'
 import { progressOf } from '../shipments/find.ts'
 import { assertSameTax, isErased } from './correct-invoice.ts'
 
@@ -44,8 +42,8 @@ export const buyerEdits = z.strictObject({
 export type BuyerEdits = z.output<typeof buyerEdits>
 
 /**
- * Changes the buyer of an order, where it is shipped to and how. The tax of a paid order stays, and so does what its
- * shipping costs. An unpaid one whose lines have changed (`goodsChanged`) is shipped at the price for them.
+ * Changes the buyer of an order, where it is shipped to, and how an unpaid order is shipped, at the price for its lines, which
+ * may have changed (`goodsChanged`). The tax of a paid order stays, and so does what its shipping costs.
  *
  * @returns the order as it is now
  * @throws AppError as assertOpen; CONFLICT if its goods have left, or if it would have another tax; VALIDATION_FAILED (the
@@ -159,7 +157,7 @@ function present(parts: Readonly<Record<string, string | undefined>>): Record<st
 }
 
 /**
- * Ships an order that is not paid at the price of the method, and a paid one at what it has cost.
+ * Ships an unpaid order at the price of the method. A paid one stays with its method, which must ship to its address.
  *
  * @throws AppError VALIDATION_FAILED (`shippingMethod`)
  */
@@ -170,6 +168,8 @@ function shipBy(
   now: number
 ): OrderRow {
   if (methodId !== undefined) assertNotGone(tx, before, 'shipping method')
+  // What another method costs a paid order more or less is settled with its lines.
+  if (methodId !== undefined && order.paidAt !== null) return order
   const isMoved = placesOf(before) !== placesOf(order)
   const isOther = methodId !== undefined && methodId !== order.shippingMethod?.id
   if (!isMoved && !isOther && !goodsChanged) return order
@@ -181,9 +181,7 @@ function shipBy(
     const isSame = choice.chosen === null && order.shippingMethod === null
     return isSame ? repriceOrder(tx, order, now) : setShipping(tx, order, toChosenShipping(choice), now)
   }
-  const { method = order.shippingMethod, amountMinor } = toChosenShipping(choice) ?? {}
-  if (methodId !== undefined && amountMinor !== undefined) assertSamePrice(tx, order, amountMinor)
-  return tx.orm.update(orders).set({ shippingMethod: method }).where(eq(orders.id, order.id)).returning().get()
+  return order
 }
 
 /** The parts of the addresses that decide what shipping costs. */
@@ -197,15 +195,6 @@ export function notOffered({ methods }: ShippingChoice): AppError {
   const offered = methods.map(({ id }) => id).join(', ')
   const why = offered === '' ? 'No method ships this order there.' : `Must be one of: ${offered}.`
   return validationFailed({ shippingMethod: [why] })
-}
-
-function assertSamePrice(tx: Tx, order: OrderRow, amountMinor: number): void {
-  const { currency, shippingMinor } = order
-  const lines = itemsOf(tx, order.id)
-  const chargedMinor = chargedShipping(termsOfOrder(tx, order), { lines, shippingMinor: amountMinor, currency })
-  if (chargedMinor === shippingMinor) return
-  const [costs, paid] = [formatMoney(chargedMinor, currency), formatMoney(shippingMinor, currency)]
-  throw validationFailed({ shippingMethod: [`It costs ${costs}, and the buyer has paid ${paid} for shipping.`] })
 }
 
 /** Stores another email of the buyer. Their use of coupons and the check of the affiliate follow. */

@@ -12,6 +12,8 @@ import { findUserByEmail, getUser } from '../accounts/find.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { variations } from '../catalog/schema.ts'
 import { productBySlug, productsBySku } from '../catalog/stored-product.ts'
+import { additionsOf } from '../corrections/additions.ts'
+import { dueMinor } from '../orders/credits.ts'
 import { changesOf, couponsOf, getOrder, historyOf, ofPerson, placedAsGuest } from '../orders/find.ts'
 import { getOrderView } from '../orders/view.ts'
 import type { OrderRow } from '../orders/find.ts'
@@ -33,14 +35,19 @@ export type AdminOrder = OrderView &
     /** The gateway's status of the payment; null while none has been tried. */
     paymentStatus: string | null
     paidAt: string | null
-    /** How it was paid: at a gateway, or `by_hand` (a transfer or cash); null while it is unpaid, and if it cost nothing. */
-    paidBy: 'stripe' | 'sandbox' | 'by_hand' | null
+    /**
+     * How it was paid: at a gateway, `by_hand` (a transfer or cash), or by the `credit` of another order alone; null while it is
+     * unpaid, and if it cost nothing.
+     */
+    paidBy: 'stripe' | 'sandbox' | 'by_hand' | 'credit' | null
   }
 /** Everything that is stored about an order and its buyer: for shipping, and for a privacy request. */
 export type OrderRecord = AdminOrder &
   Pick<OrderRow, 'contact' | 'billingAddress' | 'shippingAddress' | 'notes'> & {
     shipments: ShipmentView[]
     refunds: RefundView[]
+    /** The orders that add to it, with what is due of them. */
+    additions: { id: number; status: OrderStatus; due: number }[]
     /** What operators changed, oldest first: each part as it was and as it is. */
     changes: { at: string; by: string; before: object; after: object }[]
     /** What the order was in the shop that sold it; null for one of this shop, and after an erasure. */
@@ -215,6 +222,11 @@ export function toRecord(db: Db, order: OrderRow): OrderRecord {
     notes,
     shipments,
     refunds,
+    additions: additionsOf(db, order.id).map((each) => ({
+      id: each.id,
+      status: each.status,
+      due: each.paidAt === null ? toMajor(dueMinor(db, each), order.currency) : 0
+    })),
     changes: changesOf(db, order.id).map(({ at, by, before, after }) => ({ at: toIso(at), by, before, after })),
     imported: toImported(order)
   }

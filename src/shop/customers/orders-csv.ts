@@ -81,6 +81,7 @@ const orderColumns: Record<string, (order: OrderRow, payment: Payment | undefine
   paid_at: ({ paidAt }) => toIsoOrNull(paidAt),
   status: ({ status }) => status,
   renewal_of: ({ renewalOf }) => renewalOf,
+  added_to: ({ addedTo }) => addedTo,
   email: ({ email }) => email,
   first_name: ({ contact }) => contact.firstName ?? null,
   last_name: ({ contact }) => contact.lastName ?? null,

@@ -61,6 +61,9 @@ export const eventTypes = {
       amountMinor: minor,
       currency,
       full: z.boolean().meta({ description: 'Whether everything is refunded now.' }),
+      way: z
+        .enum(['payment', 'order'])
+        .meta({ description: 'Where the money goes: back the way it was paid, or to the payment of another order.' }),
       lines: z
         .array(
           z.object({

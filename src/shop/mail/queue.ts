@@ -165,6 +165,8 @@ export type MailData = {
   payment_failed: { orderId: number; moveId: number }
   /** `changeId` is what an operator changed in the order. */
   order_changed: { orderId: number; changeId: number }
+  /** What should have been added to an order was not paid for in time. */
+  change_dropped: { orderId: number; additionId: number }
   order_refunded: { orderId: number; amountMinor: number }
   refund_failed: { orderId: number; amountMinor: number }
   /** About an order that an operator entered for the buyer. */

@@ -1,13 +1,15 @@
 import type { MailData } from '../mail/queue.ts'
 import type { ShopContext } from '../context.ts'
-import { changesOf } from '../orders/find.ts'
+import { dueMinor } from '../orders/credits.ts'
+import { changesOf, getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import type { OrderDetails } from '../orders/schema.ts'
 import { wordsOf } from '../settings/language.ts'
 import type { Words } from '../settings/language.ts'
 import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
-import type { Email, EmailBlock } from './email.ts'
+import { orderPageUrl } from '../settings/page-url.ts'
+import type { Email, EmailBlock, EmailLink } from './email.ts'
 import { addressLines, getOrderWithEmail, viewDocument, viewOrder } from './order-emails.ts'
 
 /**
@@ -22,10 +24,11 @@ export function orderChangedEmail(shop: ShopContext, data: MailData['order_chang
   const words = wordsOf(shop)
   const { t } = words
   const name = setting(shop.db, 'shop.name')
+  const due = change.additionId === null ? [] : dueFor(shop, change.additionId, words)
   return {
     subject: t('mail.changed.subject', { order: order.id, shop: name }),
-    opening: [t('mail.changed.text', { order: order.id, shop: name })],
-    action: viewOrder(shop, order),
+    opening: [t('mail.changed.text', { order: order.id, shop: name }), ...due.map(({ text }) => text)],
+    action: due[0]?.action ?? viewOrder(shop, order),
     ...viewDocument(shop, order, 'invoice'),
     blocks: [
       block(t('mail.changed.before'), linesOf(order, change.before, words)),
@@ -34,6 +37,20 @@ export function orderChangedEmail(shop: ShopContext, data: MailData['order_chang
     closing: [t('mail.changed.wrong')],
     links: {}
   }
+}
+
+/** What the buyer has to pay for a change, where and until when; nothing if it is paid or given up. */
+function dueFor(
+  shop: ShopContext,
+  additionId: number,
+  { t, money, time }: Words
+): { text: string; action: EmailLink }[] {
+  const addition = getOrder(shop.db, additionId)
+  if (addition.status !== 'pending') return []
+  const amount = money(dueMinor(shop.db, addition), addition.currency)
+  const text = t('mail.changed.due', { amount, until: time(addition.holdEndsAt ?? addition.createdAt) })
+  const url = orderPageUrl(shop, 'emails.payUrl', addition.publicToken)
+  return [{ text, action: { label: t('mail.changed.pay', { amount }), url } }]
 }
 
 function block(title: string, lines: string[]): EmailBlock {
@@ -57,4 +74,22 @@ function linesOf(order: OrderRow, details: OrderDetails, { t, textLanguage, mone
     ...named.flatMap(({ key, value }) => (value ? [`${t(key)}: ${value.replaceAll(/\s+/g, ' ')}`] : [])),
     ...(shipTo === undefined ? [] : addressLines(shipTo, {}, textLanguage))
   ]
+}
+
+/**
+ * The notice that a change of an order was not paid for, so that the order stays as it is.
+ *
+ * @throws ObsoleteEmailError when the order does not exist or its buyer is erased
+ */
+export function changeDroppedEmail(shop: ShopContext, data: MailData['change_dropped']): Email {
+  const order = getOrderWithEmail(shop, data.orderId)
+  const { t } = wordsOf(shop)
+  const about = { order: order.id, addition: data.additionId, shop: setting(shop.db, 'shop.name') }
+  return {
+    subject: t('mail.dropped.subject', about),
+    opening: [t('mail.dropped.text', about), t('mail.dropped.still')],
+    action: viewOrder(shop, order),
+    closing: [],
+    links: {}
+  }
 }

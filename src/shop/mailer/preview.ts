@@ -93,11 +93,14 @@ function sampleParts(shop: ShopContext): SummaryPart[] {
     pickup: { name: 'Pickup', amountMinor: 0 },
     tax: { name: rate, amountMinor: 630 },
     total: { name: '', amountMinor: totalOf(shop) },
-    taxIncluded: { name: rate, amountMinor: 529 }
+    taxIncluded: { name: rate, amountMinor: 529 },
+    credit: { name: '1041', amountMinor: -1000 },
+    due: { name: '', amountMinor: totalOf(shop) - 1000 },
+    paid: { name: '', amountMinor: 0 }
   }
-  // The taxes of an order are included in all of its prices or in none.
-  const other = included ? 'tax' : 'taxIncluded'
-  return summaryKinds.flatMap((kind) => (kind === other ? [] : [{ kind, ...parts[kind] }]))
+  // The taxes of an order are included in all of its prices or in none, and what is due is not paid.
+  const others = new Set<SummaryPart['kind']>([included ? 'tax' : 'taxIncluded', 'paid'])
+  return summaryKinds.flatMap((kind) => (others.has(kind) ? [] : [{ kind, ...parts[kind] }]))
 }
 
 /** What each email is about, in a sentence. */
@@ -153,6 +156,7 @@ function sampleOf(shop: ShopContext, template: MailTemplate): Sample {
     },
     payment_failed: { subject: `The payment for ${order} failed`, opening: 'You were not charged.', action: again },
     order_changed: { subject: `We have changed ${order}`, opening: 'The new address is Quay 8.', action: view },
+    change_dropped: { subject: `The change of ${order} is off`, opening: 'Your order stays as it was.', action: view },
     order_refunded: { subject: `Refund for ${order}`, opening: 'We have sent the money back.', action: view },
     refund_failed: { subject: `Refund for ${order} failed`, opening: 'Your bank returned the money.', action: view },
     payment_reminder: { subject: `We wait for the payment of ${order}`, opening: 'Please pay it.', action: view },

@@ -1,3 +1,4 @@
+import { dueMinor } from '../orders/credits.ts'
 import type { MailData } from '../mail/queue.ts'
 import type { ShopContext } from '../context.ts'
 import { historyOf, itemsOf, hasOrderSince } from '../orders/find.ts'
@@ -25,7 +26,7 @@ export function orderReceivedEmail(shop: ShopContext, data: MailData['order_rece
   if (!waits[data.waitsFor]) throw new ObsoleteEmailError('the order is not waiting')
   const { t, money } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
-  const total = money(order.totalMinor, order.currency)
+  const total = money(dueMinor(shop.db, order), order.currency)
   const next = {
     transfer: [t('mail.received.pay', { total }), manualInstructions(shop)],
     bank: [t('mail.received.bank')],
@@ -56,7 +57,7 @@ export function paymentFailedEmail(shop: ShopContext, data: MailData['payment_fa
   if (hasOrderSince(shop.db, order, failure.at)) throw new ObsoleteEmailError('its buyer has ordered again')
   const { t, money } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
-  const total = money(order.totalMinor, order.currency)
+  const total = money(dueMinor(shop.db, order), order.currency)
   return {
     subject: t('mail.failed.subject', { order: order.id, shop: name }),
     opening: [t('mail.failed.text', { total, order: order.id }), t('mail.failed.again')],
@@ -84,7 +85,7 @@ export function paymentLinkEmail(shop: ShopContext, data: MailData['payment_link
     opening: [
       t('mail.link.text', {
         order: order.id,
-        total: money(order.totalMinor, order.currency),
+        total: money(dueMinor(shop.db, order), order.currency),
         until: time(order.holdEndsAt ?? order.createdAt)
       }),
       ...(asksAddress ? [t('mail.link.address')] : [])

@@ -3,6 +3,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import { insertion } from '../../platform/db/insert.ts'
 import { emailKey } from '../../platform/text.ts'
 import { saleTerms } from '../tax/terms.ts'
+import type { TaxedLine } from '../tax/terms.ts'
 import { emit } from '../webhooks/emit.ts'
 import { stampAttribution } from './attribution.ts'
 import type { NewAttribution } from './attribution.ts'
@@ -13,7 +14,7 @@ import { cartRefused, couponRefusal, notEnough, refusal } from './problems.ts'
 import type { Refusal } from './problems.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
 import type { ChosenMethod } from '../shipping/input.ts'
-import { computeTotals, insertTaxes, toColumns } from './totals.ts'
+import { computeTotals, insertTaxes, shippingTotals, toColumns } from './totals.ts'
 import { recordMove } from './transition.ts'
 
 /**
@@ -39,11 +40,14 @@ export type NewOrder = Pick<
   holdMinutes: number
   /** Who places it, for its history; the checkout by default. */
   by?: 'operator'
-  /** At least one; equal products and variations are merged. */
+  /** At least one, unless it adds to another order; equal products and variations are merged. */
   lines: readonly NewLine[]
   coupons: readonly NewCoupon[]
   shipping: ChosenShipping | null
-  attribution: NewAttribution
+  /** Null for an order that gets the attribution of another one. */
+  attribution: NewAttribution | null
+  /** The order that it adds to, and the goods of that, which its shipping carries if it has no lines. */
+  addedTo?: { orderId: number; carried: readonly TaxedLine[] }
 }
 
 /** `path` is the line's path in the request (`items.0`), for the error when it is out of stock. */
@@ -70,13 +74,19 @@ const newCoupon = insertion(orderCoupons)
  *   transaction back then, because the available ones have been taken.
  */
 export function insertOrder(tx: Tx, sale: NewOrder, now: number): OrderRow {
-  const { lines, coupons, shipping, attribution, holdMinutes, by = 'checkout', ...columns } = sale
+  const { lines, coupons, shipping, attribution, holdMinutes, addedTo, by = 'checkout', ...columns } = sale
   const items = takeHold(tx, sale)
   const shippingMinor = shipping?.amountMinor ?? 0
-  const totals = computeTotals(saleTerms(tx, sale), { lines, shippingMinor, currency: sale.currency })
+  const { currency: soldIn } = sale
+  const terms = saleTerms(tx, sale)
+  const totals =
+    lines.length === 0 && addedTo !== undefined
+      ? shippingTotals(terms, { lines: addedTo.carried, shippingMinor, currency: soldIn })
+      : computeTotals(terms, { lines, shippingMinor, currency: soldIn })
   const order = newOrder.get(tx, {
     ...columns,
     ...toColumns(totals),
+    addedTo: addedTo?.orderId ?? null,
     emailKey: sale.email === null ? null : emailKey(sale.email),
     status: 'pending',
     shippingMethod: shipping?.method ?? null,
@@ -93,7 +103,7 @@ export function insertOrder(tx: Tx, sale: NewOrder, now: number): OrderRow {
   insertTaxes(tx, orderId, totals.tax)
   recordMove(tx, { orderId, from: null, to: 'pending', by, reason: 'created', at: now })
   emit(tx, 'order.created', { orderId, totalMinor, currency }, now)
-  stampAttribution(tx, order, attribution, now)
+  if (attribution !== null) stampAttribution(tx, order, attribution, now)
   return order
 }
 

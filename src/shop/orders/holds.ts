@@ -79,6 +79,8 @@ function reclaimStock(tx: Tx, orderId: number): string[] {
 
 function reclaimCoupons(tx: Tx, order: OrderRow): string[] {
   const gone: string[] = []
+  // The discount of an addition is that of the order which it adds to, and counts there.
+  if (order.addedTo !== null) return gone
   for (const coupon of couponsOf(tx, order.id)) {
     if (coupon.counted === 1) continue
     if (takeCouponUse(tx, coupon) === 'taken') setCounted(tx, coupon.id, 1)

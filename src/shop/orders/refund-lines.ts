@@ -62,7 +62,11 @@ export function partsOf(db: Db, order: OrderRow): Part[] {
         ? [{ item, line: index + 1, taxRow, quantity: item.quantity, weight: item.totalMinor }]
         : []
     )
-    const shipped = shares.reduce((sum, share, index) => sum + (items[index]?.taxRow === taxRow ? share : 0), 0)
+    // An order that only ships the goods of another one has no lines to carry its shipping.
+    const shipped =
+      items.length === 0
+        ? baseMinor + taxMinor
+        : shares.reduce((sum, share, index) => sum + (items[index]?.taxRow === taxRow ? share : 0), 0)
     const shipping = shipped === 0 ? [] : [{ item: null, line: 0, taxRow, quantity: 0, weight: shipped }]
     const members = [...goods, ...shipping]
     const weights = members.map(({ weight }) => weight)
@@ -192,14 +196,43 @@ function withRestock(parts: readonly Part[], restock: WantedRefund['restock']): 
   }))
 }
 
-/** Stores a refund that was requested. `recordRefund` applies it when the money is on its way. */
-export function storeOrderRefund(tx: Tx, order: OrderRow, refund: RefundOfThings, now: number): OrderRefundRow {
+/**
+ * Divides a refund into one of an amount and the rest. The first has the goods; both have their share of each tax.
+ *
+ * @param firstMinor at most the amount of the refund
+ */
+export function splitRefund(refund: RefundOfThings, firstMinor: number): [first: RefundOfThings, rest: RefundOfThings] {
   const { amountMinor, parts, reason } = refund
+  if (firstMinor === amountMinor) return [refund, { amountMinor: 0, parts: [], reason }]
+  const amounts = shareMinor(
+    firstMinor,
+    parts.map((part) => part.amountMinor)
+  )
+  const first = parts.map((part, index) => ({ ...withAmount(part, amounts[index] ?? 0), restock: part.restock }))
+  const rest = parts.map((part, index) => {
+    const { amountMinor: taken = 0, taxMinor = 0 } = first[index] ?? {}
+    const left = { amountMinor: part.amountMinor - taken, taxMinor: part.taxMinor - taxMinor }
+    return { ...part, ...left, quantity: 0, restock: 0 }
+  })
+  return [
+    { amountMinor: firstMinor, parts: first.filter(isSomething), reason },
+    { amountMinor: amountMinor - firstMinor, parts: rest.filter(isSomething), reason }
+  ]
+}
+
+/** Stores a refund that was requested. `recordRefund` applies it when the money is on its way. */
+export function storeOrderRefund(
+  tx: Tx,
+  order: OrderRow,
+  refund: RefundOfThings & { way?: OrderRefundRow['way'] },
+  now: number
+): OrderRefundRow {
+  const { amountMinor, parts, reason, way = 'payment' } = refund
   const ofItems = parts.reduce((sum, part) => sum + (part.item === null ? 0 : part.amountMinor), 0)
   const goodsMinor = parts.length > 0 ? ofItems : goodsShare(tx, order, amountMinor)
   const row = tx.orm
     .insert(orderRefunds)
-    .values({ orderId: order.id, amountMinor, goodsMinor, reason, state: 'requested', createdAt: now })
+    .values({ orderId: order.id, amountMinor, goodsMinor, reason, state: 'requested', way, createdAt: now })
     .returning()
     .get()
   for (const { item, taxRow, quantity, amountMinor, taxMinor, restock } of parts)
@@ -279,11 +312,14 @@ export function returnedLines(db: Db, orderId: number, lines: readonly RefundLin
 /** The refunds of an order in their public form, oldest first. */
 export function listRefunds(db: Db, { id: orderId, currency }: Pick<OrderRow, 'id' | 'currency'>): RefundView[] {
   const major = (minor: number): number => toMajor(minor, currency)
-  return refundsOfOrder(db, orderId).map(({ id, state, amountMinor, doneAt }) => {
+  // What a change that was not paid for would have given back stays with the order.
+  const shown = refundsOfOrder(db, orderId).filter(({ way, state }) => way === 'payment' || state !== 'failed')
+  return shown.map(({ id, state, way, amountMinor, doneAt }) => {
     const { lines, shippingMinor } = returnedLines(db, orderId, linesOfRefund(db, id))
     return {
       refundedAt: toIsoOrNull(doneAt),
       state,
+      way,
       amount: major(amountMinor),
       lines: lines.map(({ amountMinor, ...line }) => ({ ...line, amount: major(amountMinor) })),
       shipping: major(shippingMinor)

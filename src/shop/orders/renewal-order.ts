@@ -160,7 +160,7 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
   insertTaxes(tx, orderId, tax)
   recordMove(tx, { orderId, from: null, to: 'pending', by, reason: `renewal of order ${original.id}`, at: now })
   emit(tx, 'order.created', { orderId, totalMinor: amountMinor, currency }, now)
-  copyAttribution(tx, original.id, order, now)
+  copyAttribution(tx, original.id, order, { earns: setting(tx, 'affiliates.renewals') }, now)
   return order
 }
 
@@ -176,7 +176,18 @@ function renewedLines(lines: readonly OrderItemRow[], amountMinor: number): Omit
   })
 }
 
-function copyAttribution(tx: Tx, originalId: number, order: OrderRow, now: number): void {
+/**
+ * Gives an order the attribution of another one.
+ *
+ * @param earns whether its affiliate earns from it, if the referral of the other order was not rejected for good
+ */
+export function copyAttribution(
+  tx: Tx,
+  originalId: number,
+  order: OrderRow,
+  { earns }: { earns: boolean },
+  now: number
+): void {
   const attribution = findAttribution(tx, originalId)
   if (attribution === undefined) return
   tx.orm
@@ -185,7 +196,7 @@ function copyAttribution(tx: Tx, originalId: number, order: OrderRow, now: numbe
     .run()
   const { affiliateId, visitId } = attribution
   const affiliate = affiliateId === null ? undefined : findAffiliateById(tx, affiliateId)
-  if (affiliate === undefined || visitId === null || !setting(tx, 'affiliates.renewals')) return
+  if (affiliate === undefined || visitId === null || !earns) return
   if (!isModuleOn(tx, 'affiliates') || !isCreditable(tx, affiliate)) return
   const { id: orderId, currency } = order
   createReferral(tx, { affiliate, orderId, visitId, baseMinor: netGoodsMinor(order), currency }, now)

@@ -78,6 +78,8 @@ export const orders = sqliteTable(
     holdEndsAt: instant('hold_ends_at'),
     /** For a subscription's renewal: the order that started the subscription. */
     renewalOf: integer('renewal_of').references((): AnySQLiteColumn => orders.id),
+    /** For an order that an operator made to change another one (shop/corrections): that order, with which it is packed. */
+    addedTo: integer('added_to').references((): AnySQLiteColumn => orders.id),
     paidAt: instant('paid_at'),
     /** What the gateway gives for the number of the card, to compare it with the cards of an affiliate. */
     cardFingerprint: internal(text('card_fingerprint'), null),
@@ -98,6 +100,9 @@ export const orders = sqliteTable(
     index('orders_by_renewal')
       .on(t.renewalOf)
       .where(sql`renewal_of IS NOT NULL`),
+    index('orders_by_addition')
+      .on(t.addedTo)
+      .where(sql`added_to IS NOT NULL`),
     // A covering index for reports, which read every paid order of a period.
     index('orders_paid')
       .on(
@@ -234,11 +239,16 @@ export const orderRefunds = sqliteTable(
     reason: notPersonal(text('reason')),
     /** `failed`: the money did not reach the buyer, so nothing was given back. */
     state: text('state', { enum: ['requested', 'done', 'failed'] }).notNull(),
+    /** Where the money goes: back the way it was paid, or to the payment of another order (order_credits). */
+    way: text('way', { enum: ['payment', 'order'] })
+      .notNull()
+      .default('payment'),
     createdAt: instant('created_at').notNull(),
     doneAt: instant('done_at')
   },
   (t) => [
     index('order_refunds_by_order').on(t.orderId, t.id),
+    check('order_refunds_way', oneOf(t.way)),
     check('order_refunds_state', oneOf(t.state)),
     check('order_refunds_goods', sql`${t.goodsMinor} BETWEEN 0 AND ${t.amountMinor}`)
   ]
@@ -270,6 +280,34 @@ export const refundLines = sqliteTable(
     check('refund_lines_quantity', sql`${t.quantity} >= 0`),
     check('refund_lines_amount', sql`${t.amountMinor} >= 0`),
     check('refund_lines_tax', sql`${t.taxMinor} BETWEEN 0 AND ${t.amountMinor}`)
+  ]
+)
+
+/**
+ * What pays an order besides the payment of its buyer: what another order gives back. It is held until the order is paid,
+ * and returned when the order ends without a payment.
+ */
+export const orderCredits = sqliteTable(
+  'order_credits',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    /** The order that it pays. */
+    orderId: integer('order_id')
+      .notNull()
+      .references(() => orders.id),
+    refundId: integer('refund_id')
+      .notNull()
+      .references(() => orderRefunds.id),
+    amountMinor: minor('amount_minor').notNull(),
+    state: text('state', { enum: ['held', 'spent', 'returned'] }).notNull(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull()
+  },
+  (t) => [
+    index('order_credits_by_order').on(t.orderId, t.id),
+    uniqueIndex('order_credits_by_refund').on(t.refundId),
+    check('order_credits_state', oneOf(t.state)),
+    check('order_credits_amount', sql`${t.amountMinor} > 0`)
   ]
 )
 
@@ -390,6 +428,8 @@ export const orderChanges = sqliteTable(
     orderId: integer('order_id')
       .notNull()
       .references(() => orders.id),
+    /** The order that adds what was added. */
+    additionId: integer('addition_id').references(() => orders.id),
     before: personal(json('before', orderDetails).notNull(), {}),
     after: personal(json('after', orderDetails).notNull(), {}),
     by: notPersonal(text('by').notNull()),

@@ -19,6 +19,14 @@ export const order = z.object({
     description: 'For the renewal of a subscription: the order that started the subscription. Null for other orders.',
     example: null
   }),
+  addedTo: id.nullable().meta({
+    description: 'For an order that changes another one: that order, with which it is shipped. Null for other orders.',
+    example: null
+  }),
+  credited: amount.meta({
+    description: 'What other orders, which gave it back, pay of the total. The rest is due, or was paid.',
+    example: 0
+  }),
   lineItems: z
     .array(z.object({ name: z.string().meta({ example: 'Harbour lantern' }), quantity: count, total: amount }))
     .meta({ description: 'Totals after their share of the discounts; they add up to the total of the order.' }),
@@ -78,6 +86,10 @@ export const refund = z
     state: z
       .enum(['requested', 'done', 'failed'])
       .meta({ description: 'failed: the money did not reach the buyer.', example: 'done' }),
+    way: z.enum(['payment', 'order']).meta({
+      description: 'Where it goes: back the way it was paid, or to the payment of an order that changes this one.',
+      example: 'payment'
+    }),
     amount,
     lines: z
       .array(

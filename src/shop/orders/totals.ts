@@ -7,6 +7,7 @@ import { textsIn } from '../../platform/texts/languages.ts'
 import type { TextKey, Texts } from '../../platform/texts/languages.ts'
 import { rateLabel, withoutTax, saleTerms, shippingWithoutTax, taxOf } from '../tax/terms.ts'
 import type { TaxLine, OrderTax, SaleTerms, TaxedKind, TaxedLine } from '../tax/terms.ts'
+import { creditsOf, dueMinor } from './credits.ts'
 import { couponsOf, itemsOf } from './find.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderItems, orderTaxes } from './schema.ts'
@@ -35,6 +36,16 @@ export function computeTotals(terms: SaleTerms, { lines, shippingMinor: listMino
   const tax = taxOf(terms, { lines, shippingMinor }, currency)
   const listShippingMinor = terms.removed === null ? null : listMinor
   return totalsOf(lines, { shippingMinor, listShippingMinor, tax })
+}
+
+/** The sums of an order that only ships the lines of another one: the shipping has the rates of those. */
+export function shippingTotals(terms: SaleTerms, { lines, shippingMinor: listMinor, currency }: Sold): Totals {
+  const shippingMinor = chargedShipping(terms, { lines, shippingMinor: listMinor, currency })
+  // Lines without a price share the shipping by what they cost before discounts.
+  const carried = lines.map((line) => ({ ...line, totalMinor: 0, discountMinor: line.totalMinor + line.discountMinor }))
+  const tax = taxOf(terms, { lines: carried, shippingMinor }, currency)
+  const listShippingMinor = terms.removed === null ? null : listMinor
+  return totalsOf([], { shippingMinor, listShippingMinor, tax, ...terms })
 }
 
 /** What shipping with a list price costs a buyer whose sale is taxed on these terms. */
@@ -196,10 +207,16 @@ export const summaryKinds = [
   'pickup',
   'tax',
   'total',
-  'taxIncluded'
+  'taxIncluded',
+  'credit',
+  'due',
+  'paid'
 ] as const
 
-/** An amount between the lines of an order and its total. `name` is that of the coupon, the shipping method or the tax. */
+/**
+ * An amount between the lines of an order and its total, or what pays it. `name` is that of the coupon, the shipping method or
+ * the tax, or the number of the order whose credit it is.
+ */
 export type SummaryPart = {
   kind: (typeof summaryKinds)[number]
   name: string
@@ -237,7 +254,22 @@ export function summaryParts(
     ...(parts.length === 0 ? [] : [part('subtotal', subtotalMinor)]),
     ...parts,
     part('total', totalMinor),
-    ...taxParts.filter(({ kind }) => kind === 'taxIncluded')
+    ...taxParts.filter(({ kind }) => kind === 'taxIncluded'),
+    ...creditParts(db, order)
+  ]
+}
+
+/** What pays an order besides its buyer, and what that leaves to them. */
+function creditParts(db: Db, order: OrderRow): SummaryPart[] {
+  const credits = creditsOf(db, order.id)
+  if (credits.length === 0) return []
+  return [
+    ...credits.map(({ credit, refund }) => ({
+      kind: 'credit' as const,
+      name: String(refund.orderId),
+      amountMinor: -credit.amountMinor
+    })),
+    { kind: order.paidAt === null ? 'due' : 'paid', name: '', amountMinor: dueMinor(db, order) }
   ]
 }
 
@@ -249,7 +281,10 @@ const sumKeys = {
   pickup: 'sum.named',
   tax: 'sum.named',
   taxIncluded: 'sum.taxIncluded',
-  total: 'sum.total'
+  total: 'sum.total',
+  credit: 'sum.credit',
+  due: 'sum.due',
+  paid: 'sum.paid'
 } as const satisfies Record<SummaryPart['kind'], TextKey>
 
 /** The parts of an order's total as rows of a page or an email. */

@@ -1,20 +1,37 @@
 import { eq } from 'drizzle-orm'
-import { AppError } from '../../errors.ts'
+import { AppError, validationFailed } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { insertion } from '../../platform/db/insert.ts'
 import { giveGrants, revokeGrants } from '../benefits/give.ts'
 import { takeBackRenewal } from '../benefits/subscriptions.ts'
+import { formatMoney } from '../../platform/money.ts'
 import { isShipped, needsShipping } from '../catalog/product-types.ts'
-import { acceptReferral, rejectReferral, reopenReferral } from '../referrals/referrals.ts'
+import {
+  acceptReferral,
+  reduceCommission,
+  rejectReferral,
+  reopenReferral,
+  restoreCommission
+} from '../referrals/referrals.ts'
 import { setting } from '../settings/settings.ts'
 import { emit } from '../webhooks/emit.ts'
+import { creditsHeldFrom, creditsOf, hadCredits, returnCredits, spendCredits } from './credits.ts'
 import { getOrder, hasPaidRenewal, itemsOf, lastMoveOf } from './find.ts'
 import type { OrderRow } from './find.ts'
-import { handOver, reclaimHold, releaseHold } from './holds.ts'
+import { handOver, reclaimHold, releaseHold, releaseReturned, takeReturnedAgain } from './holds.ts'
 import { creditOrder, invoiceOrder } from './invoice-order.ts'
 import { mailBuyer, mailMove } from './order-mails.ts'
-import { lastRefundOf, linesOfRefund, returnedLines, returnedUnits } from './refund-lines.ts'
+import {
+  commissionBaseOf,
+  lastRefundOf,
+  linesOfRefund,
+  returnedLines,
+  returnedUnits,
+  setRefundState,
+  storeOrderRefund
+} from './refund-lines.ts'
+import type { OrderRefundRow } from './refund-lines.ts'
 import { checkReferral } from './review.ts'
 import { orderHistory, orders } from './schema.ts'
 import { isPaidStatus, isReleasedStatus, mayMove } from './states.ts'
@@ -46,11 +63,14 @@ export function moveOrder(tx: Tx, orderId: number, to: OrderStatus, move: Move, 
   if (order.status === to || (latePayment && order.paidAt !== null)) return order
   if (!mayMove(order.status, to, latePayment)) throw refused(order, to)
   const arrived = isPaidStatus(to) || latePayment
-  const gone = takesHoldAgain(tx, order, to) ? reclaimHold(tx, order) : []
-  if (gone.length > 0 && !arrived) {
+  const reclaimed = takesHoldAgain(tx, order, to) ? [...reclaimHold(tx, order), ...creditsGone(tx, order)] : []
+  if (reclaimed.length > 0 && !arrived) {
     releaseHold(tx, orderId)
-    throw refused(order, to, gone)
+    throw refused(order, to, reclaimed)
   }
+  const isPaidNow = arrived && order.paidAt === null
+  const { spent, lost } = isPaidNow ? spendCredits(tx, orderId, now) : { spent: [], lost: [] }
+  const gone = [...reclaimed, ...lost.map((id) => `order ${id} was refunded otherwise`)]
   // An operator decides about an order that is already on hold for this reason.
   const landed = gone.length > 0 && order.status !== 'on-hold' ? 'on-hold' : to
   const moved = store(tx, order, landed, arrived ? (move.paidAt ?? now) : null, now)
@@ -59,7 +79,38 @@ export function moveOrder(tx: Tx, orderId: number, to: OrderStatus, move: Move, 
   if (order.paidAt === null && moved.paidAt !== null) invoiceOrder(tx, moved, now)
   report(tx, order, moved, now)
   followMove(tx, order, moved, now)
+  for (const refund of spent) giveCredit(tx, refund, { orderId, by: move.by }, now)
+  if (isPaidNow && moved.addedTo !== null) followAddition(tx, moved, { addedTo: moved.addedTo, by: move.by }, now)
   return moved
+}
+
+/** The credits of an order that were returned when it ended. Another order has kept what they were for. */
+function creditsGone(tx: Tx, { id, addedTo }: OrderRow): string[] {
+  return hadCredits(tx, id) && creditsOf(tx, id).length === 0 ? [`the change of order ${addedTo} is over`] : []
+}
+
+/** Records that an order gives back what pays another one. */
+function giveCredit(
+  tx: Tx,
+  refund: OrderRefundRow,
+  { orderId, by }: { orderId: number; by: string },
+  now: number
+): void {
+  const reason = `counts towards order ${orderId}`
+  recordRefund(tx, refund.orderId, refund.amountMinor, { by, reason }, now, refund)
+}
+
+/** The order that another one adds to is shipped with it, and its history says so. */
+function followAddition(
+  tx: Tx,
+  { id, shippingMethod }: OrderRow,
+  { addedTo, by }: { addedTo: number; by: string },
+  now: number
+): void {
+  const { status } = getOrder(tx, addedTo)
+  if (shippingMethod !== null) tx.orm.update(orders).set({ shippingMethod }).where(eq(orders.id, addedTo)).run()
+  recordMove(tx, { orderId: addedTo, from: status, to: status, by, reason: `order ${id} adds to it`, at: now })
+  emit(tx, 'order.changed', { orderId: addedTo, fields: ['lines'] }, now)
 }
 
 /**
@@ -187,9 +238,19 @@ export function giveOrderGrants(tx: Tx, order: OrderRow, now: number): void {
 /** Undoes an order that ended: returns stock and coupons, and ends its benefits and its commission. */
 function release(tx: Tx, order: OrderRow, now: number): void {
   releaseHold(tx, order.id)
+  returnCredits(tx, [...creditsOf(tx, order.id), ...creditsHeldFrom(tx, order.id)], now)
+  if (order.addedTo !== null && order.paidAt === null) dropAddition(tx, order, order.addedTo, now)
   revokeGrants(tx, order.id, { keepSubscriptions: hasPaidRenewal(tx, order.id) }, now)
   takeBackRenewal(tx, order.id, now)
   rejectReferral(tx, order.id, `order_${order.status}`, now)
+}
+
+/** What should have been added to an order was not paid for: that order stays as it is, and its buyer gets an email. */
+function dropAddition(tx: Tx, { id, email }: OrderRow, addedTo: number, now: number): void {
+  const { status } = getOrder(tx, addedTo)
+  const reason = `order ${id} was to change it, but was not paid`
+  recordMove(tx, { orderId: addedTo, from: status, to: status, by: 'hold', reason, at: now })
+  mailBuyer(tx, { email }, { template: 'change_dropped', data: { orderId: addedTo, additionId: id } }, now)
 }
 
 /** Issues the credit note of a refund, emits its event and queues the email to the buyer. */
@@ -199,6 +260,109 @@ export function reportRefund(tx: Tx, order: OrderRow, amountMinor: number, full:
   const lines = refund === undefined ? [] : linesOfRefund(tx, refund.id)
   creditOrder(tx, order, now, lines)
   const parts = returnedLines(tx, orderId, lines)
-  emit(tx, 'order.refunded', { orderId, amountMinor, currency, full, ...parts }, now)
+  const way = refund?.way ?? 'payment'
+  emit(tx, 'order.refunded', { orderId, amountMinor, currency, full, way, ...parts }, now)
+  // The email about the change says what the other order costs.
+  if (way === 'order' || (amountMinor === 0 && order.totalMinor > 0)) return
   mailBuyer(tx, order, { template: 'order_refunded', data: { orderId, amountMinor } }, now)
+}
+
+/**
+ * Checks the amount of a refund, in minor units of the order's currency.
+ *
+ * @param hasGoods whether it gives back goods, which can have cost nothing
+ * @throws AppError TRANSITION_REFUSED when the order was never paid or is fully refunded, VALIDATION_FAILED (`amount`)
+ *   for an amount that is not from 1 to the rest
+ */
+export function checkRefund(order: OrderRow, amountMinor: number, hasGoods = false): void {
+  const leftMinor = order.totalMinor - order.refundedMinor
+  if (order.paidAt === null || (order.status === 'refunded' && leftMinor === 0)) {
+    const why = order.paidAt === null ? 'has not been paid' : 'has been refunded'
+    throw new AppError('TRANSITION_REFUSED', `Order ${order.id} ${why}.`, { from: order.status, to: 'refunded' })
+  }
+  const fits =
+    Number.isSafeInteger(amountMinor) &&
+    amountMinor <= leftMinor &&
+    (amountMinor > 0 || order.totalMinor === 0 || (hasGoods && amountMinor === 0))
+  if (!fits) throw validationFailed({ amount: ['Must be above zero and at most the amount that is not refunded yet.'] })
+}
+
+/**
+ * Records a refund: what it gives back goes to the stock if it never left the shop or the operator says so, and the
+ * benefits of lines that are given back as a whole end. A partial refund reduces the affiliate's commission and leaves the
+ * order in its state; the history has a row with its amount. When the whole amount is refunded, the order moves to
+ * refunded. An order that was cancelled after it was paid stays cancelled.
+ *
+ * @param asked the stored refund with its lines; without one, the amount is returned in proportion to what is left
+ * @throws AppError as `checkRefund`
+ */
+export function recordRefund(
+  tx: Tx,
+  orderId: number,
+  amountMinor: number,
+  cause: { by: string; reason: string },
+  now: number,
+  asked?: OrderRefundRow
+): OrderRow {
+  const order = getOrder(tx, orderId)
+  checkRefund(order, amountMinor, asked !== undefined)
+  const refund = asked ?? storeOrderRefund(tx, order, { amountMinor, parts: [], reason: null }, now)
+  setRefundState(tx, refund.id, 'done', now)
+  releaseReturned(tx, orderId, linesOfRefund(tx, refund.id))
+  const full = order.refundedMinor + amountMinor === order.totalMinor
+  if (full && mayMove(order.status, 'refunded', false)) return moveOrder(tx, orderId, 'refunded', cause, now)
+  const refunded = addRefund(tx, order, amountMinor, now)
+  const reason = `${cause.reason} (${formatMoney(amountMinor, order.currency)})`
+  recordMove(tx, { orderId, from: order.status, to: order.status, by: cause.by, reason, at: now })
+  endReturnedGrants(tx, orderId, now)
+  // An order that stays in its state: cancelled, or refunded before by a refund that failed.
+  if (full) rejectReferral(tx, orderId, 'order_refunded', now)
+  else reduceCommission(tx, orderId, commissionBaseOf(tx, refunded), now)
+  reportRefund(tx, refunded, amountMinor, full, now)
+  return refunded
+}
+
+/** Ends the benefits of the lines that are given back as a whole. */
+function endReturnedGrants(tx: Tx, orderId: number, now: number): void {
+  const returned = returnedUnits(tx, orderId)
+  const itemIds = itemsOf(tx, orderId).flatMap(({ id, quantity }) => (returned.get(id) === quantity ? [id] : []))
+  if (itemIds.length === 0) return
+  revokeGrants(tx, orderId, { keepSubscriptions: hasPaidRenewal(tx, orderId), itemIds }, now)
+}
+
+/**
+ * Reverses a recorded refund, because the gateway reports that the money did not reach the buyer. The amount counts as
+ * not refunded, its lines as not given back, the affiliate's commission is restored, and the order can be refunded again.
+ * The order stays in its state and its benefits stay ended, because the shop still owes the money. The buyer, who was told
+ * of the refund, gets an email.
+ */
+export function reverseRefund(
+  tx: Tx,
+  orderId: number,
+  amountMinor: number,
+  cause: { by: string; reason: string },
+  now: number,
+  refundId?: number | null
+): OrderRow {
+  const before = getOrder(tx, orderId)
+  if (typeof refundId === 'number') {
+    setRefundState(tx, refundId, 'failed', now)
+    if (!isReleasedStatus(before.status)) takeReturnedAgain(tx, orderId, linesOfRefund(tx, refundId))
+  }
+  const reversedMinor = Math.min(amountMinor, before.refundedMinor)
+  const order = addRefund(tx, before, -reversedMinor, now)
+  restoreCommission(tx, orderId, commissionBaseOf(tx, order), now)
+  recordMove(tx, { orderId, from: order.status, to: order.status, ...cause, at: now })
+  emit(tx, 'order.refund_failed', { orderId, amountMinor: reversedMinor, currency: order.currency }, now)
+  mailBuyer(tx, order, { template: 'refund_failed', data: { orderId, amountMinor: reversedMinor } }, now)
+  return order
+}
+
+function addRefund(tx: Tx, { id, refundedMinor }: OrderRow, amountMinor: number, now: number): OrderRow {
+  return tx.orm
+    .update(orders)
+    .set({ refundedMinor: refundedMinor + amountMinor, updatedAt: now })
+    .where(eq(orders.id, id))
+    .returning()
+    .get()
 }

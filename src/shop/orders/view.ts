@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, inArray, ne, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { readSnapshot, statement } from '../../platform/db/database.ts'
 import type { Db, Orm } from '../../platform/db/database.ts'
@@ -12,7 +12,7 @@ import { referrals } from '../referrals/schema.ts'
 import { isAccepted } from '../referrals/states.ts'
 import { isModuleOn } from '../settings/settings.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
-import { customerOrderTotals, orderAttributions, orderItems, orderRefunds, orders } from './schema.ts'
+import { customerOrderTotals, orderAttributions, orderCredits, orderItems, orderRefunds, orders } from './schema.ts'
 import { isPaidStatus } from './states.ts'
 import type { OrderTotals, OrderView, RefundProgress, RefundState } from './shapes.ts'
 import type { SumColumns } from './totals.ts'
@@ -42,6 +42,8 @@ function selectFacts(orm: Orm) {
       refundedMinor,
       createdAt,
       updatedAt,
+      addedTo: orders.addedTo,
+      creditedMinor: credited(orm),
       renewalOf,
       ...attribution,
       referralId: referrals.id,
@@ -54,12 +56,19 @@ function selectFacts(orm: Orm) {
     .leftJoin(referrals, eq(referrals.orderId, orders.id))
 }
 
+/** What credits pay of the order that is selected. */
+function credited(orm: Orm) {
+  const ofOrder = and(eq(orderCredits.orderId, orders.id), ne(orderCredits.state, 'returned'))
+  const sums = orm.select({ value: sql`coalesce(sum(${orderCredits.amountMinor}), 0)` }).from(orderCredits)
+  return sql<number>`(${sums.where(ofOrder)})`
+}
+
 /** A column of the newest refund of the order that is selected; null without one. */
 function newestRefund<C extends SQLiteColumn>(orm: Orm, column: C) {
   const newestOfOrder = orm
     .select({ value: column })
     .from(orderRefunds)
-    .where(eq(orderRefunds.orderId, orders.id))
+    .where(and(eq(orderRefunds.orderId, orders.id), eq(orderRefunds.way, 'payment')))
     .orderBy(desc(orderRefunds.id))
     .limit(1)
   return sql<C['_']['data'] | null>`(${newestOfOrder})`
@@ -81,6 +90,8 @@ function toOrder(order: OrderFacts, lines: readonly OrderLine[]): ListedOrder {
     createdAt: toIso(order.createdAt),
     updatedAt: toIso(order.updatedAt),
     renewalOf: order.renewalOf,
+    addedTo: order.addedTo,
+    credited: toMajor(order.creditedMinor, order.currency),
     lineItems: lines.map((line) => ({
       name: line.name,
       quantity: line.quantity,

@@ -11,6 +11,7 @@ import type { AttemptRow } from './rows.ts'
 import { paymentAttempts } from './schema.ts'
 import { wasWarned } from './warnings.ts'
 import { couponsOverLimit, describeOverLimit } from '../orders/coupon-uses.ts'
+import { dueMinor } from '../orders/credits.ts'
 import { getOrder } from '../orders/find.ts'
 import { confirmPayment, payOrder, moveOrder } from '../orders/transition.ts'
 import { queueMail } from '../mail/queue.ts'
@@ -67,18 +68,21 @@ export function createAttempt(
   { gateway, kind, livemode }: Pick<AttemptRow, 'gateway' | 'kind' | 'livemode'>,
   now: number
 ): AttemptRow {
+  const amountMinor = dueMinor(tx, order)
+  // The page of an order with credits shows only what is due.
+  const hasDiscount = amountMinor === order.totalMinor && order.discountMinor > 0
   return newAttempt.get(tx, {
     gateway,
     kind,
     livemode,
     orderId: order.id,
-    amountMinor: order.totalMinor,
+    amountMinor,
     currency: order.currency,
     token: randomToken(),
     createKey: `create-${randomToken()}`,
     confirmKey: `confirm-${randomToken()}`,
     // Known before Stripe is asked, so that the coupon can be deleted even if the answer is lost.
-    discountCouponId: kind === 'checkout_session' && order.discountMinor > 0 ? `shopstead-${randomToken()}` : null,
+    discountCouponId: kind === 'checkout_session' && hasDiscount ? `shopstead-${randomToken()}` : null,
     expiresAt: order.holdEndsAt,
     createdAt: now,
     updatedAt: now
@@ -163,10 +167,11 @@ export function paymentStatusOf(db: Db, orderId: number): string | null {
 export function paidBy(
   db: Db,
   { id, paidAt, totalMinor, imported }: OrderRow
-): 'stripe' | 'sandbox' | 'by_hand' | null {
+): 'stripe' | 'sandbox' | 'by_hand' | 'credit' | null {
   if (paidAt === null || totalMinor === 0 || imported) return null
   const gateway = attemptsOf(db, id).find(({ outcome }) => outcome === 'paid')?.gateway
-  return gateway === 'stripe' || gateway === 'sandbox' ? gateway : 'by_hand'
+  if (gateway === 'stripe' || gateway === 'sandbox') return gateway
+  return dueMinor(db, { id, totalMinor }) === 0 ? 'credit' : 'by_hand'
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Tx, Db } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
 import { overdueOrders } from '../orders/holds.ts'
+import { dueMinor } from '../orders/credits.ts'
 import { getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { moveOrder } from '../orders/transition.ts'
@@ -124,7 +125,7 @@ export async function changeUnpaid<T>(
       if (pagesOf(tx, orderId).length > 0) return undefined
       const now = shop.clock.now()
       const result = change(tx, order, now)
-      const amountMinor = getOrder(tx, orderId).totalMinor
+      const amountMinor = dueMinor(tx, getOrder(tx, orderId))
       for (const { id } of openAttemptsOf(tx, orderId)) updateAttempt(tx, id, { amountMinor }, now)
       return { result }
     })

@@ -5,6 +5,7 @@ import { isStorageError } from '../../platform/db/storage-errors.ts'
 import { lineImage } from '../catalog/public/image.ts'
 import type { Pictured } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
+import { creditedMinor } from '../orders/credits.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { getAttempt, takeUpAttempt, unanswered, updateAttempt, attemptsOf } from './attempts.ts'
@@ -78,13 +79,9 @@ export async function openCheckoutPage(
   const stripe = await readyGateway(shop).client()
   const order = getOrder(shop.db, attempt.orderId)
   const { successUrl, cancelUrl } = pageUrls(shop, order)
-  const { overMinor, ...bought } = purchase(shop, order, attempt)
-  const discounts = await adHocCoupon(
-    stripe,
-    { order, amountMinor: order.discountMinor + overMinor },
-    attempt,
-    deadline
-  )
+  const { offMinor, ...bought } =
+    creditedMinor(shop.db, order.id) === 0 ? purchase(shop, order, attempt) : rest(shop, order, attempt)
+  const discounts = await adHocCoupon(stripe, { order, amountMinor: offMinor }, attempt, deadline)
   const params: Stripe.Checkout.SessionCreateParams = {
     ...bought,
     ...(discounts === undefined ? {} : { discounts }),
@@ -136,8 +133,22 @@ function pageEnd({ expiresAt, createdAt }: AttemptRow): number {
 type Purchase = Pick<
   Stripe.Checkout.SessionCreateParams,
   'mode' | 'line_items' | 'shipping_options' | 'payment_intent_data' | 'subscription_data'
-> &
-  Pick<AddedTaxes, 'overMinor'>
+> & {
+  /** What a discount takes off the lines. */
+  offMinor: number
+}
+
+/** What the credits of an order leave to be paid, as one line: they pay for no line of it in particular. */
+function rest(shop: ShopContext, order: OrderRow, attempt: AttemptRow): Purchase {
+  const description = `Order ${order.id}`
+  const price = { unit_amount: attempt.amountMinor, currency: order.currency.toLowerCase() }
+  return {
+    mode: 'payment',
+    line_items: [{ quantity: 1, price_data: { ...price, product_data: { name: description } } }],
+    payment_intent_data: { metadata: metadataOf(shop, attempt), description, ...paymentDetails(shop, order) },
+    offMinor: 0
+  }
+}
 
 /** The line items, as a one-time payment or, with a subscription among them, as a subscription. */
 function purchase(shop: ShopContext, order: OrderRow, attempt: AttemptRow): Purchase {
@@ -174,14 +185,14 @@ function purchase(shop: ShopContext, order: OrderRow, attempt: AttemptRow): Purc
       line_items: lines,
       ...shippingOptions(order),
       payment_intent_data: { ...data, ...paymentDetails(shop, order) },
-      overMinor
+      offMinor: order.discountMinor + overMinor
     }
   const shipping = shippingLines(order, recurring)
   return {
     mode: 'subscription',
     line_items: [...lines, ...shipping.lines],
     subscription_data: data,
-    overMinor: overMinor + shipping.overMinor
+    offMinor: order.discountMinor + overMinor + shipping.overMinor
   }
 }
 

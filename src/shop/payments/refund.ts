@@ -5,12 +5,12 @@ import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
+import { promisedMinor } from '../orders/credits.ts'
 import { getOrder } from '../orders/find.ts'
 import { findOrderRefund, planRefundLines, setRefundState, storeOrderRefund } from '../orders/refund-lines.ts'
 import type { OrderRefundRow, RefundOfThings, WantedRefund } from '../orders/refund-lines.ts'
-import { checkRefund, recordRefund, reverseRefund } from '../orders/refund-order.ts'
+import { checkRefund, recordRefund, reverseRefund, moveOrder } from '../orders/transition.ts'
 import type { OrderRow } from '../orders/find.ts'
-import { moveOrder } from '../orders/transition.ts'
 import { findPayingAttempt, getAttempt, updateAttempt, isSurplus } from './attempts.ts'
 import { runUnitOfWork, resolveRefunds, warn, resolveWarning } from './warnings.ts'
 import type { UnitOfWork } from './warnings.ts'
@@ -18,6 +18,7 @@ import { findGatewayOf, readGatewayError, gatewayOf } from './gateway.ts'
 import { refundMetadataOf, refundKeyOf } from './gateway-state.ts'
 import type { AttemptRow, RefundRow } from './rows.ts'
 import { refunds } from './schema.ts'
+import { divideRefund } from './tenders.ts'
 import { endSubscriptionOf } from './subscriptions.ts'
 import { acceptPayment, findUncountedPayment, mismatchedAttempts } from './unexpected-payment.ts'
 import type { UncountedPayment } from './unexpected-payment.ts'
@@ -46,8 +47,11 @@ export async function refundOrder(
   if (uncounted !== undefined) await acceptPayment(shop, uncounted, by)
   const paid = findPayingAttempt(shop.db, orderId)
   if (byHand && paid !== undefined) await returnedAtGateway(shop, paid)
-  const asked = await runUnitOfWork(shop, by, (unit) => askRefund(shop, unit, orderId, { ...wanted, byHand }))
-  if (asked !== null) await requestRefund(shop, asked, true)
+  const asked = await runUnitOfWork(shop, by, (unit) => {
+    const { order, refund } = checkRequest(shop, unit.tx, orderId, { ...wanted, byHand })
+    return storeRefunds(shop, unit, { order, refund, byHand })
+  })
+  for (const row of asked) await requestRefund(shop, row, true)
   return getOrder(shop.db, orderId)
 }
 
@@ -55,6 +59,8 @@ export type RefundPlan = {
   amountMinor: number
   currency: string
   way: 'gateway' | 'by_hand'
+  /** What the operator pays back. */
+  byHandMinor: number
   /** What the gateway has returned of the card payment that is refunded by hand; null if no gateway has it. */
   returnedMinor: number | null
 }
@@ -74,12 +80,21 @@ export async function planRefund(
   if (uncounted !== undefined) {
     const { amountMinor: paidMinor, currency } = uncounted.state
     const { amountMinor = paidMinor } = uncounted.wrong === undefined ? wanted : {}
-    return { amountMinor, currency, way: 'gateway', returnedMinor: null }
+    return { amountMinor, currency, way: 'gateway', byHandMinor: 0, returnedMinor: null }
   }
-  const { refund, paid, currency } = checkRequest(shop, shop.db, orderId, { ...wanted, byHand })
-  const way = paid === undefined || byHand ? 'by_hand' : 'gateway'
+  const { order, refund, paid } = checkRequest(shop, shop.db, orderId, { ...wanted, byHand })
+  const { currency } = order
+  const parts = byHand ? [{ refund, attempt: null }] : divideRefund(shop.db, order, refund)
+  const isByHand = parts.every(({ attempt }) => attempt === null)
+  const byHandMinor = parts.reduce((sum, part) => sum + (part.attempt === null ? part.refund.amountMinor : 0), 0)
   const returnedMinor = paid !== undefined && byHand ? await returnedAtGateway(shop, paid) : null
-  return { amountMinor: refund.amountMinor, currency, way, returnedMinor }
+  return {
+    amountMinor: refund.amountMinor,
+    currency,
+    way: isByHand ? 'by_hand' : 'gateway',
+    byHandMinor,
+    returnedMinor
+  }
 }
 
 /**
@@ -117,34 +132,56 @@ export function isRefundOpen(db: Db, orderId: number): boolean {
 
 type Wanted = WantedRefund & { byHand: boolean }
 
+/** What of an order can still be given back: not what is requested already, and not what it has promised to another order. */
+export function refundableMinor(db: Db, { id, totalMinor, refundedMinor }: OrderRow): number {
+  return totalMinor - refundedMinor - requestedMinor(db, id) - promisedMinor(db, id)
+}
+
 /** The amount of a refund and the card payment that it returns, if there is one. @throws AppError as refundOrder */
 function checkRequest(shop: ShopContext, db: Db, orderId: number, { byHand, ...wanted }: Wanted) {
   const order = getOrder(db, orderId)
   const askedMinor = requestedMinor(db, orderId)
-  const leftMinor = order.totalMinor - order.refundedMinor - askedMinor
+  const leftMinor = refundableMinor(db, order)
   const refund = planRefundLines(db, order, wanted, Math.max(0, leftMinor))
   const { amountMinor: wantedMinor } = refund
   if (askedMinor > 0 && (wantedMinor > leftMinor || leftMinor === 0)) throw unfinished(orderId)
-  checkRefund(order, wantedMinor)
+  checkRefund(
+    order,
+    wantedMinor,
+    refund.parts.some(({ quantity }) => quantity > 0)
+  )
   const paid = findPayingAttempt(db, orderId)
   if (!byHand) refuseByHand(shop, db, orderId, paid)
-  return { order, refund, paid, currency: order.currency }
+  return { order, refund, paid }
 }
 
-/** Stores the requested refund; null for a payment by hand, whose refund is then complete. */
-function askRefund(shop: ShopContext, { tx, by, now }: UnitOfWork, orderId: number, wanted: Wanted): RefundRow | null {
-  const { order, refund, paid, currency } = checkRequest(shop, tx, orderId, wanted)
-  if (paid === undefined || wanted.byHand) {
-    const asked = storeOrderRefund(tx, order, refund, now)
-    recordRefund(tx, orderId, refund.amountMinor, causeOf(by, 'refunded by hand', refund), now, asked)
-    resolveRefunds({ tx, now }, orderId)
-    return null
-  }
-  // A stored refund will be paid out, so a refund that cannot be requested now is not stored.
-  gatewayOf(shop, paid)
-  intentOf(paid)
-  const { id: orderRefundId } = storeOrderRefund(tx, order, refund, now)
-  return storeRefund({ tx, by, now }, paid, { amountMinor: refund.amountMinor, currency, orderRefundId })
+/**
+ * Stores a refund that fits its order, divided by what paid the order. What the operator pays back, and what costs nothing, is
+ * then complete.
+ *
+ * @returns what the gateway has to be asked for (`requestRefund`)
+ * @throws AppError as gatewayOf; CONFLICT for a payment that is not known yet
+ */
+export function storeRefunds(
+  shop: ShopContext,
+  { tx, by, now }: UnitOfWork,
+  { order, refund, byHand = false }: { order: OrderRow; refund: RefundOfThings; byHand?: boolean }
+): RefundRow[] {
+  const { id: orderId, currency } = order
+  const parts = byHand ? [{ refund, attempt: null }] : divideRefund(tx, order, refund)
+  return parts.flatMap(({ refund: part, attempt }) => {
+    if (attempt === null || part.amountMinor === 0) {
+      const asked = storeOrderRefund(tx, order, part, now)
+      recordRefund(tx, orderId, part.amountMinor, causeOf(by, 'refunded by hand', part), now, asked)
+      resolveRefunds({ tx, now }, orderId)
+      return []
+    }
+    // A stored refund will be paid out, so a refund that cannot be requested now is not stored.
+    gatewayOf(shop, attempt)
+    intentOf(attempt)
+    const { id: orderRefundId } = storeOrderRefund(tx, order, part, now)
+    return storeRefund({ tx, by, now }, attempt, { orderId, amountMinor: part.amountMinor, currency, orderRefundId })
+  })
 }
 
 /** Who refunds, and why: what happened, and what the operator says. */
@@ -154,11 +191,11 @@ function causeOf(by: string, what: string, { reason }: Pick<RefundOfThings, 'rea
 
 function storeRefund(
   { tx, by, now }: Pick<UnitOfWork, 'tx' | 'by' | 'now'>,
-  { orderId, id: attemptId }: AttemptRow,
-  refund: Pick<RefundRow, 'amountMinor' | 'currency' | 'orderRefundId'>
+  { id: attemptId }: AttemptRow,
+  refund: Pick<RefundRow, 'orderId' | 'amountMinor' | 'currency' | 'orderRefundId'>
 ): RefundRow {
   const gatewayKey = `refund-${randomToken()}`
-  const row = { orderId, attemptId, ...refund, gatewayKey, state: 'requested', by, reason: 'refunded' } as const
+  const row = { attemptId, ...refund, gatewayKey, state: 'requested', by, reason: 'refunded' } as const
   return tx.orm
     .insert(refunds)
     .values({ ...row, createdAt: now, updatedAt: now })
@@ -199,7 +236,7 @@ async function returnPayment(
     if (getOrder(tx, orderId).status === 'pending')
       moveOrder(tx, orderId, 'cancelled', { by, reason: `its payment of ${paid} is returned` }, now)
     const { amountMinor, currency } = state
-    return storeRefund(unit, attempt, { amountMinor, currency, orderRefundId: null })
+    return storeRefund(unit, attempt, { orderId, amountMinor, currency, orderRefundId: null })
   })
   await requestRefund(shop, asked, true)
   if (state.subscription !== null) await endSubscriptionOf(await gatewayOf(shop, attempt).client(), attempt)
@@ -245,7 +282,7 @@ function requestedMinor(db: Db, orderId: number): number {
  *
  * @param watched whether an operator sees the error; otherwise a refusal becomes a warning
  */
-async function requestRefund(shop: ShopContext, row: RefundRow, watched: boolean): Promise<void> {
+export async function requestRefund(shop: ShopContext, row: RefundRow, watched: boolean): Promise<void> {
   const attempt = getAttempt(shop.db, row.attemptId ?? 0)
   const stripe = await gatewayOf(shop, attempt).client()
   try {
@@ -367,8 +404,8 @@ function takeFailure(
   known: RefundRow | undefined,
   { id }: GatewayRefund
 ): boolean {
-  const { orderId } = attempt
   if (known === undefined || known.state === 'failed') return false
+  const { orderId } = known
   setState(unit, known.id, 'failed', id)
   if (known.state === 'done' && isCounted(unit.tx, attempt)) {
     const cause = { by: unit.by, reason: `refund ${id} failed at the gateway` }
@@ -422,7 +459,7 @@ function setState({ tx, now }: UnitOfWork, id: number, state: RefundRow['state']
 function count(unit: UnitOfWork, attempt: AttemptRow, row: RefundRow): void {
   const { amountMinor, by, reason } = row
   const { tx, now } = unit
-  const order = getOrder(tx, attempt.orderId)
+  const order = getOrder(tx, row.orderId)
   const { id, totalMinor, refundedMinor } = order
   if (!isCounted(tx, attempt)) {
     for (const kind of ['mismatch', 'paid_twice'] as const) resolveWarning(unit, kind, attempt.objectId ?? '')

@@ -96,6 +96,7 @@ export const refunds = sqliteTable(
     orderId: integer('order_id')
       .notNull()
       .references(() => orders.id),
+    /** The payment that it returns: that of the order, or of another order whose credit pays it. */
     attemptId: integer('attempt_id').references(() => paymentAttempts.id),
     /** What it gives back; null until it counts for the order, if the shop did not request it. */
     orderRefundId: integer('order_refund_id').references(() => orderRefunds.id),
@@ -111,6 +112,7 @@ export const refunds = sqliteTable(
   },
   (t) => [
     index('refunds_by_order').on(t.orderId, t.id),
+    index('refunds_by_attempt').on(t.attemptId),
     uniqueIndex('refunds_by_order_refund').on(t.orderRefundId),
     index('refunds_open')
       .on(t.id)

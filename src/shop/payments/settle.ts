@@ -1,6 +1,8 @@
-import type { Tx } from '../../platform/db/database.ts'
+import type { Db, Tx } from '../../platform/db/database.ts'
 import { linkSubscription } from '../benefits/subscriptions.ts'
 import type { ShopContext } from '../context.ts'
+import { formatMoney } from '../../platform/money.ts'
+import { dueMinor, hadCredits } from '../orders/credits.ts'
 import { getOrder } from '../orders/find.ts'
 import { moveOrder, payOrder } from '../orders/transition.ts'
 import { couponsOverLimit, describeOverLimit } from '../orders/coupon-uses.ts'
@@ -28,7 +30,7 @@ export type Settled = { attempt: AttemptRow; verdict: GatewayState['verdict'] | 
 export function applyGatewayState(unit: UnitOfWork, attemptId: number, state: GatewayState): Settled {
   const { tx } = unit
   const attempt = getAttempt(tx, attemptId)
-  const wrong = mismatch(attempt, state)
+  const wrong = mismatchOf(tx, attempt, state)
   if (wrong !== undefined) {
     const why = `${state.objectId} does not count as the payment of order ${attempt.orderId}: ${wrong.reason}.`
     const message = [why, ...advice[wrong.kind](attempt.orderId)].join(' ')
@@ -40,6 +42,24 @@ export function applyGatewayState(unit: UnitOfWork, attemptId: number, state: Ga
   remember(unit, attempt, state)
   effects[state.verdict](unit, attempt, state)
   return { attempt: getAttempt(tx, attemptId), verdict: state.verdict }
+}
+
+/** Why a state does not match its attempt, or what is due of the order; undefined if it does. */
+export function mismatchOf(db: Db, attempt: AttemptRow, state: GatewayState): Mismatch | undefined {
+  return mismatch(attempt, state) ?? otherDue(db, attempt, state)
+}
+
+/** Less or more is due than was paid: the order that promised a credit was refunded, or the change is over. */
+function otherDue(
+  db: Db,
+  { orderId, outcome, amountMinor, currency }: AttemptRow,
+  { verdict }: GatewayState
+): Mismatch | undefined {
+  if (verdict !== 'paid' || outcome === 'paid' || !hadCredits(db, orderId)) return undefined
+  const due = dueMinor(db, getOrder(db, orderId))
+  if (due === amountMinor) return undefined
+  const [paid, left] = [formatMoney(amountMinor, currency), formatMoney(due, currency)]
+  return { kind: 'amount', reason: `its amount is ${paid}, and ${left} are due` }
 }
 
 /** What the operator can do about a payment that does not match. */

@@ -2,13 +2,15 @@ import type Stripe from 'stripe'
 import { AppError } from '../../errors.ts'
 import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
+import { creditedMinor, dueMinor } from '../orders/credits.ts'
 import { getOrder } from '../orders/find.ts'
+import type { OrderRow } from '../orders/find.ts'
 import { takePaidTotal } from '../orders/reprice-order.ts'
 import { createAttempt, findAttemptByToken, updateAttempt, attemptsOf } from './attempts.ts'
 import { readGatewayError, readyGateway, findGatewayOf, gatewayOf } from './gateway.ts'
-import { stateOfIntent, ownership, unlessMissing, mismatch, lookUp } from './gateway-state.ts'
+import { stateOfIntent, ownership, unlessMissing, lookUp } from './gateway-state.ts'
 import type { GatewayState, Mismatch } from './gateway-state.ts'
-import { applyGatewayState } from './settle.ts'
+import { applyGatewayState, mismatchOf } from './settle.ts'
 import { runUnitOfWork, resolveWarning, warn, openWarnings } from './warnings.ts'
 import type { UnitOfWork } from './warnings.ts'
 import type { Db } from '../../platform/db/database.ts'
@@ -50,9 +52,17 @@ export async function getLostPayment(shop: ShopContext, intentId: string): Promi
 
 /** What was paid and what the order costs, for the operator. */
 export function describeLostPayment({ db }: ShopContext, orderId: number, { state }: LostPayment): string {
-  const { totalMinor, currency } = getOrder(db, orderId)
+  const order = getOrder(db, orderId)
   const paid = formatMoney(state.amountMinor, state.currency)
-  return `${state.objectId} paid ${paid}. The total of order ${orderId} is ${formatMoney(totalMinor, currency)}.`
+  return `${state.objectId} paid ${paid}. The total of order ${orderId} is ${totalText(db, order)}.`
+}
+
+/** The total of an order, and what is due of it if another order pays a part. */
+function totalText(db: Db, order: OrderRow): string {
+  const { totalMinor, currency } = order
+  const due = dueMinor(db, order)
+  const total = formatMoney(totalMinor, currency)
+  return due === totalMinor ? total : `${total}, of which ${formatMoney(due, currency)} is due`
 }
 
 /**
@@ -76,8 +86,9 @@ export async function adoptPayment(
         'CONFLICT',
         `${state.objectId} is in ${state.currency}, and order ${orderId} in ${order.currency}.`
       )
-    const same = order.totalMinor === state.amountMinor
-    const priced = same ? order : takePaidTotal(tx, order, state.amountMinor, now)
+    const creditMinor = creditedMinor(tx, orderId)
+    const paidMinor = creditMinor + state.amountMinor
+    const priced = order.totalMinor === paidMinor ? order : takePaidTotal(tx, order, paidMinor, now)
     const { id } = createAttempt(tx, priced, { gateway: name, kind: 'payment_intent', livemode }, now)
     // Refunds and disputes of the payment find the order by this token.
     updateAttempt(tx, id, { token, objectId: state.objectId }, now)
@@ -136,7 +147,7 @@ export async function findUncountedPayment(shop: ShopContext, orderId: number): 
   const attempts = attemptsOf(shop.db, orderId).filter((row) => row.outcome === null || isMismatched(row))
   for (const attempt of attempts) {
     const state = await readState(shop, attempt)
-    if (state?.verdict === 'paid') return { attempt, state, wrong: mismatch(attempt, state) }
+    if (state?.verdict === 'paid') return { attempt, state, wrong: mismatchOf(shop.db, attempt, state) }
   }
   return undefined
 }
@@ -161,9 +172,10 @@ async function readState(shop: ShopContext, attempt: AttemptRow): Promise<Gatewa
 
 /** What was paid and what the order comes to, for the operator. */
 export function describePayment({ db }: Pick<ShopContext, 'db'>, { attempt, state }: UncountedPayment): string {
-  const { id, totalMinor, currency } = getOrder(db, attempt.orderId)
+  const order = getOrder(db, attempt.orderId)
+  const { id } = order
   const paid = formatMoney(state.amountMinor, state.currency)
-  return `The gateway has a payment of ${paid} for order ${id}, whose total is ${formatMoney(totalMinor, currency)}.`
+  return `The gateway has a payment of ${paid} for order ${id}, whose total is ${totalText(db, order)}.`
 }
 
 /**
@@ -188,7 +200,7 @@ export async function acceptPayment(shop: ShopContext, payment: UncountedPayment
     const { tx, now } = unit
     const order = getOrder(tx, orderId)
     if (wrong !== undefined && order.paidAt === null) {
-      takePaidTotal(tx, order, state.amountMinor, now)
+      takePaidTotal(tx, order, creditedMinor(tx, orderId) + state.amountMinor, now)
       updateAttempt(tx, attempt.id, { amountMinor: state.amountMinor, outcome: null }, now)
       resolveWarning(unit, 'mismatch', state.objectId)
     }

@@ -8,6 +8,7 @@ export const optionalEmails = [
   'order_shipped',
   'payment_failed',
   'order_changed',
+  'change_dropped',
   'order_refunded',
   'refund_failed',
   'payment_reminder',

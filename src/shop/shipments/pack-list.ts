@@ -1,9 +1,10 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
 import { orders } from '../orders/schema.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { inPartsById } from '../../platform/db/in-parts.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { postalLines, shipToOf } from '../../platform/postal/address.ts'
+import { unpaidStatuses } from '../orders/states.ts'
 import { waitsForAddress } from '../orders/address.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
@@ -12,6 +13,8 @@ import { progressOf } from './find.ts'
 /** An order with goods that are not shipped yet, and what to put into its parcel. */
 export type OrderToPack = {
   id: number
+  /** The order in whose parcel it goes, because it adds to that. */
+  packWith: number | null
   placedAt: string
   paidAt: string | null
   email: string | null
@@ -29,20 +32,33 @@ export type OrderToPack = {
 }
 
 /**
- * The paid orders with something left to ship, the longest paid first, without those that wait for an address. They are
- * read while they are used.
+ * The paid orders with something left to ship, the longest paid first, and after each those that add to it. Orders that wait
+ * for an address, or for the payment of what changes them, are left out. They are read while they are used.
  */
 export function listOrdersToPack(db: Db): Generator<OrderToPack, void> {
   const processing = db.orm
-    .select({ id: orders.id })
+    .select({ id: orders.id, addedTo: orders.addedTo })
     .from(orders)
     .where(eq(orders.status, 'processing'))
     .orderBy(orders.paidAt, orders.id)
     .all()
-    .map(({ id }) => id)
-  return inPartsById(db, processing, (ids) =>
+  const waiting = new Set(
+    db.orm
+      .select({ addedTo: orders.addedTo })
+      .from(orders)
+      .where(and(isNotNull(orders.addedTo), isNull(orders.paidAt), inArray(orders.status, [...unpaidStatuses])))
+      .all()
+      .map(({ addedTo }) => addedTo)
+  )
+  const known = new Set(processing.map(({ id }) => id))
+  const additions = Map.groupBy(processing, ({ addedTo }) => addedTo)
+  const inTurn = processing.flatMap(({ id, addedTo }) =>
+    addedTo !== null && known.has(addedTo) ? [] : [id, ...(additions.get(id) ?? []).map((each) => each.id)]
+  )
+  return inPartsById(db, inTurn, (ids) =>
     ids
       .map((id) => getOrder(db, id))
+      .filter(({ id, addedTo }) => !waiting.has(addedTo ?? id))
       .filter((order) => !waitsForAddress(order))
       .map((order) => toPack(db, order))
       .filter(({ lines }) => lines.length > 0)
@@ -61,6 +77,7 @@ function toPack(db: Db, order: OrderRow): OrderToPack {
   const weightGrams = weights.reduce((sum, weight) => sum + weight, 0)
   return {
     id,
+    packWith: order.addedTo,
     placedAt: toIso(createdAt),
     paidAt: paidAt === null ? null : toIso(paidAt),
     email,

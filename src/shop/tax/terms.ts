@@ -240,7 +240,7 @@ export function shippingShares(
   lines: readonly Pick<TaxedLine, 'type' | 'totalMinor' | 'discountMinor'>[],
   shippingMinor: number
 ): number[] {
-  if (shippingMinor === 0) return lines.map(() => 0)
+  if (shippingMinor === 0 || lines.length === 0) return lines.map(() => 0)
   const shipped = lines.map((line) => (isShipped(line.type) ? line : { totalMinor: 0, discountMinor: 0 }))
   const prices = shipped.map(({ totalMinor }) => totalMinor)
   if (prices.some((price) => price > 0)) return shareEvenly(shippingMinor, prices)

@@ -14,8 +14,8 @@ import { openQuietTill } from '../payments/till.ts'
 const byCard = { method: 'card', email: null, firstName: null, lastName: null } as const
 const till = await openQuietTill()
 const { app } = till.shop
-const change = (id: number, buyer: object, lines: Partial<LineEdits> = {}) =>
-  changeOrder(app, id, { buyer, lines: [], add: [], ...lines }, 'operator')
+const change = async (id: number, buyer: object, lines: Partial<LineEdits> = {}) =>
+  (await changeOrder(app, id, { buyer, lines: [], add: [], holdMinutes: 60, ...lines }, 'operator')).fields
 
 describe('changing an order that waits for its payment', () => {
   it('closes the page that shows the order as it was, and keeps the order and its hold', async () => {

@@ -77,6 +77,7 @@ test('the operator sees the order as the buyer does, and email, address, discoun
     shipments: [],
     changes: [],
     refunds: [],
+    additions: [],
     contact: { firstName: 'Lena', phone: '+49 30 555 0100' },
     billingAddress: { city: 'Berlin', country: 'DE' },
     shippingAddress: null,

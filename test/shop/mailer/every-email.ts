@@ -145,6 +145,7 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
     },
     payment_failed: { 'payment-failed': { orderId: failed.id, moveId: historyOf(db, failed.id).at(-1)?.id ?? 0 } },
     order_changed: { 'order-changed': change(shop, paid.id) },
+    change_dropped: { 'change-dropped': { orderId: paid.id, additionId: partly.id } },
     order_refunded: { 'order-refunded': refund },
     refund_failed: { 'refund-failed': refund },
     payment_link: { 'payment-link': { orderId: order().id } },

@@ -5,8 +5,7 @@ import { anonymiseOrdersOf, recordBuyerEmail } from '../../../src/shop/orders/bu
 import { overdueOrders } from '../../../src/shop/orders/holds.ts'
 import { explainOrder } from '../../../src/shop/orders/explain.ts'
 import { couponsOf, findAttribution, getOrder } from '../../../src/shop/orders/find.ts'
-import { confirmPayment } from '../../../src/shop/orders/transition.ts'
-import { recordRefund } from '../../../src/shop/orders/refund-order.ts'
+import { confirmPayment, recordRefund } from '../../../src/shop/orders/transition.ts'
 import {
   couponLine,
   credited,

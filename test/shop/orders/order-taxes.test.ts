@@ -6,7 +6,7 @@ import { addCoupon, repriceOrder, setVatId, takePaidTotal } from '../../../src/s
 import { explainOrder } from '../../../src/shop/orders/explain.ts'
 import { getOrder, itemsOf } from '../../../src/shop/orders/find.ts'
 import { taxesOfOrder, summaryRows } from '../../../src/shop/orders/totals.ts'
-import { recordRefund } from '../../../src/shop/orders/refund-order.ts'
+import { recordRefund } from '../../../src/shop/orders/transition.ts'
 import { insertRenewal } from '../../../src/shop/orders/renewal-order.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { presetEu, setTaxRate } from '../../../src/shop/tax/rates.ts'

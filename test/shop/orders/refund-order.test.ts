@@ -2,8 +2,7 @@ import { expect, test } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
-import { payOrder } from '../../../src/shop/orders/transition.ts'
-import { recordRefund } from '../../../src/shop/orders/refund-order.ts'
+import { payOrder, recordRefund } from '../../../src/shop/orders/transition.ts'
 import type { OrderRow } from '../../../src/shop/orders/find.ts'
 import { events } from '../../../src/shop/events/schema.ts'
 import {
@@ -58,7 +57,7 @@ test('a partial refund leaves the order where it is and takes back its share of 
   expect(stockOf(db, productId)).toBe(3)
   expect(referralOf(db, order.id)).toMatchObject({ status: 'unpaid', amountMinor: 150 })
   expect(refundEvents(db)).toEqual([
-    { orderId: order.id, amountMinor: 1000, currency: 'EUR', full: false, lines: [], shippingMinor: 0 }
+    { orderId: order.id, amountMinor: 1000, currency: 'EUR', full: false, way: 'payment', lines: [], shippingMinor: 0 }
   ])
   expect(mailsOf(db).at(-1)).toEqual({
     template: 'order_refunded',
@@ -74,8 +73,8 @@ test('the last part moves the order to refunded with all consequences, and repor
   expect(stockOf(db, productId)).toBe(5)
   expect(referralOf(db, order.id)?.status).toBe('rejected')
   expect(refundEvents(db)).toEqual([
-    { orderId: order.id, amountMinor: 1000, currency: 'EUR', full: false, lines: [], shippingMinor: 0 },
-    { orderId: order.id, amountMinor: 1500, currency: 'EUR', full: true, lines: [], shippingMinor: 0 }
+    { orderId: order.id, amountMinor: 1000, currency: 'EUR', full: false, way: 'payment', lines: [], shippingMinor: 0 },
+    { orderId: order.id, amountMinor: 1500, currency: 'EUR', full: true, way: 'payment', lines: [], shippingMinor: 0 }
   ])
   expect(codeOf(() => refund(db, order.id, 1))).toBe('TRANSITION_REFUSED')
 })
@@ -103,6 +102,6 @@ test('an order that was cancelled after it was paid gets its money back and stay
   move(db, order.id, 'cancelled')
   expect(refund(db, order.id, 2500)).toMatchObject({ status: 'cancelled', refundedMinor: 2500 })
   expect(refundEvents(db)).toEqual([
-    { orderId: order.id, amountMinor: 2500, currency: 'EUR', full: true, lines: [], shippingMinor: 0 }
+    { orderId: order.id, amountMinor: 2500, currency: 'EUR', full: true, way: 'payment', lines: [], shippingMinor: 0 }
   ])
 })

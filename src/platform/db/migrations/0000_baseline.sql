@@ -697,11 +697,13 @@ CREATE INDEX `order_attributions_by_affiliate` ON `order_attributions` (`affilia
 CREATE TABLE `order_changes` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`order_id` integer NOT NULL,
+	`addition_id` integer,
 	`before` text NOT NULL,
 	`after` text NOT NULL,
 	`by` text NOT NULL,
 	`at` integer NOT NULL,
-	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action
+	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`addition_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `order_changes_by_order` ON `order_changes` (`order_id`,`id`);--> statement-breakpoint
@@ -723,6 +725,22 @@ CREATE TABLE `order_coupons` (
 CREATE UNIQUE INDEX `order_coupons_once` ON `order_coupons` (`order_id`,`coupon_id`);--> statement-breakpoint
 CREATE INDEX `order_coupons_by_customer` ON `order_coupons` (`coupon_id`,`customer_key`);--> statement-breakpoint
 CREATE INDEX `order_coupons_by_mailbox` ON `order_coupons` (`mailbox_hash`) WHERE mailbox_hash IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `order_credits` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`order_id` integer NOT NULL,
+	`refund_id` integer NOT NULL,
+	`amount_minor` integer NOT NULL,
+	`state` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`refund_id`) REFERENCES `order_refunds`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "order_credits_state" CHECK("order_credits"."state" IN ('held', 'spent', 'returned')),
+	CONSTRAINT "order_credits_amount" CHECK("order_credits"."amount_minor" > 0)
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `order_credits_by_order` ON `order_credits` (`order_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `order_credits_by_refund` ON `order_credits` (`refund_id`);--> statement-breakpoint
 CREATE TABLE `order_history` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`order_id` integer NOT NULL,
@@ -785,9 +803,11 @@ CREATE TABLE `order_refunds` (
 	`goods_minor` integer NOT NULL,
 	`reason` text,
 	`state` text NOT NULL,
+	`way` text DEFAULT 'payment' NOT NULL,
 	`created_at` integer NOT NULL,
 	`done_at` integer,
 	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "order_refunds_way" CHECK("order_refunds"."way" IN ('payment', 'order')),
 	CONSTRAINT "order_refunds_state" CHECK("order_refunds"."state" IN ('requested', 'done', 'failed')),
 	CONSTRAINT "order_refunds_goods" CHECK("order_refunds"."goods_minor" BETWEEN 0 AND "order_refunds"."amount_minor")
 ) STRICT;
@@ -841,6 +861,7 @@ CREATE TABLE `orders` (
 	`public_token` text NOT NULL,
 	`hold_ends_at` integer,
 	`renewal_of` integer,
+	`added_to` integer,
 	`paid_at` integer,
 	`card_fingerprint` text,
 	`imported` integer DEFAULT false NOT NULL,
@@ -849,6 +870,7 @@ CREATE TABLE `orders` (
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`renewal_of`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`added_to`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "orders_status" CHECK("orders"."status" IN ('pending', 'on-hold', 'processing', 'completed', 'failed', 'cancelled', 'refunded')),
 	CONSTRAINT "orders_strategy" CHECK("orders"."strategy" IN ('redirect_to_store', 'token_handoff')),
 	CONSTRAINT "orders_subtotal" CHECK("orders"."subtotal_minor" >= 0),
@@ -867,6 +889,7 @@ CREATE INDEX `orders_completed_by_user` ON `orders` (`user_id`) WHERE status = '
 CREATE INDEX `orders_by_status` ON `orders` (`status`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_by_email` ON `orders` (`email_key`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_by_renewal` ON `orders` (`renewal_of`) WHERE renewal_of IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `orders_by_addition` ON `orders` (`added_to`) WHERE added_to IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `orders_paid` ON `orders` (`paid_at`,`currency`,`subtotal_minor`,`discount_minor`,`shipping_minor`,`tax_minor`,`total_minor`,`refunded_minor`,`imported`) WHERE paid_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `orders_by_time` ON `orders` (`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `orders_unpaid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
@@ -975,6 +998,7 @@ CREATE TABLE `refunds` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `refunds_by_order` ON `refunds` (`order_id`,`id`);--> statement-breakpoint
+CREATE INDEX `refunds_by_attempt` ON `refunds` (`attempt_id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `refunds_by_order_refund` ON `refunds` (`order_refund_id`);--> statement-breakpoint
 CREATE INDEX `refunds_open` ON `refunds` (`id`) WHERE state = 'requested';--> statement-breakpoint
 CREATE UNIQUE INDEX `refunds_gateway_refund` ON `refunds` (`gateway_refund_id`);--> statement-breakpoint

@@ -147,6 +147,14 @@ export const mails = {
   'mail.changed.shipping': 'Versand',
   'mail.changed.wrong': 'Wenn Sie das nicht gewünscht haben, antworten Sie bitte auf diese E-Mail.',
 
+  'mail.changed.pay': '{amount} bezahlen',
+  'mail.changed.due':
+    'Die Änderung kostet {amount}. Bitte zahlen Sie bis {until}. Bis dahin bleibt Ihre Bestellung, wie sie war.',
+  'mail.dropped.subject': 'Ihre Bestellung {order} bei {shop} bleibt, wie sie war',
+  'mail.dropped.text':
+    'Wir wollten Ihre Bestellung {order} ändern. Die Zahlung der Bestellung {addition} dafür ist nicht eingegangen, deshalb ändert sich nichts.',
+  'mail.dropped.still': 'Wenn Sie die Änderung noch wünschen, antworten Sie bitte auf diese E-Mail.',
+
   'mail.shipped.subject': 'Ihre Bestellung {order} bei {shop} ist unterwegs',
   'mail.shipped.subjectPart': 'Ein Teil Ihrer Bestellung {order} bei {shop} ist unterwegs',
   'mail.shipped.text': 'Wir haben Ihre Bestellung versendet.',

@@ -202,7 +202,11 @@ export const pages = {
   'sum.shippingNamed': 'Versand: {name}',
   'sum.named': '{name}',
   'sum.coupon': 'Gutschein {name}',
+  'sum.credit': 'Gutschrift aus Bestellung {name}',
+  'sum.due': 'Zu zahlen',
+  'sum.paid': 'Bezahlt',
   'sum.refunded': 'Erstattet',
+  'sum.credited': 'Angerechnet auf eine andere Bestellung',
   'sum.refundRequested': 'Erstattung unterwegs',
   'declined.payment_fraud_blocked':
     'Diese Zahlung wurde blockiert. Bitte verwenden Sie eine andere Karte oder eine andere Zahlungsart.',
@@ -282,6 +286,7 @@ export const pages = {
   'order.number': 'Ihre Bestellnummer ist',
   'order.cancelUnanswered':
     'Der Zahlungsdienst antwortet nicht, deshalb wurde die Bestellung nicht storniert. Bitte versuchen Sie es in einer Minute noch einmal.',
+  'order.addsTo': 'Ergänzung zu Bestellung {id}',
   'order.renewal': 'Verlängerung von Bestellung {id}',
   'order.contents': 'Inhalt von Bestellung {id}',
   'order.item': 'Artikel',

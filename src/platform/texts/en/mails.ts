@@ -138,6 +138,13 @@ export const mails = {
   'mail.changed.shipping': 'Shipping',
   'mail.changed.wrong': 'If this is not what you wanted, please reply to this email.',
 
+  'mail.changed.pay': 'Pay {amount}',
+  'mail.changed.due': 'The change costs {amount}. Please pay by {until}. Until then, your order stays as it was.',
+  'mail.dropped.subject': 'Your order {order} at {shop} stays as it was',
+  'mail.dropped.text':
+    'We were going to change your order {order}. The payment of order {addition} for it has not arrived, so nothing changes.',
+  'mail.dropped.still': 'If you still want the change, please reply to this email.',
+
   'mail.shipped.subject': 'Your order {order} at {shop} is on its way',
   'mail.shipped.subjectPart': 'A part of your order {order} at {shop} is on its way',
   'mail.shipped.text': 'We have shipped your order.',

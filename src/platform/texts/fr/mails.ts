@@ -146,6 +146,14 @@ export const mails = {
   'mail.changed.shipping': 'Livraison',
   'mail.changed.wrong': 'Si ce n’est pas ce que vous souhaitiez, répondez à cet e-mail.',
 
+  'mail.changed.pay': 'Payer {amount}',
+  'mail.changed.due':
+    'La modification coûte {amount}. Veuillez payer avant le {until}. D’ici là, votre commande reste telle quelle.',
+  'mail.dropped.subject': 'Votre commande {order} chez {shop} reste inchangée',
+  'mail.dropped.text':
+    'Nous devions modifier votre commande {order}. Le paiement de la commande {addition} n’est pas arrivé : rien ne change.',
+  'mail.dropped.still': 'Si vous souhaitez toujours cette modification, répondez à cet e-mail.',
+
   'mail.shipped.subject': 'Votre commande {order} chez {shop} est en route',
   'mail.shipped.subjectPart': 'Une partie de votre commande {order} chez {shop} est en route',
   'mail.shipped.text': 'Nous avons expédié votre commande.',

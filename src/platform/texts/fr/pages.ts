@@ -206,7 +206,11 @@ export const pages = {
   'sum.shippingNamed': 'Livraison : {name}',
   'sum.named': '{name}',
   'sum.coupon': 'Bon de réduction {name}',
+  'sum.credit': 'Avoir de la commande {name}',
+  'sum.due': 'Reste à payer',
+  'sum.paid': 'Payé',
   'sum.refunded': 'Remboursé',
+  'sum.credited': 'Compte pour une autre commande',
   'sum.refundRequested': 'Remboursement en cours',
   'declined.payment_fraud_blocked':
     'Ce paiement a été bloqué. Veuillez utiliser une autre carte ou un autre moyen de paiement.',
@@ -283,6 +287,7 @@ export const pages = {
   'order.number': 'Votre numéro de commande est',
   'order.cancelUnanswered':
     'Le service de paiement ne répond pas, la commande n’a donc pas pu être annulée. Veuillez réessayer dans une minute.',
+  'order.addsTo': 'complète la commande {id}',
   'order.renewal': 'renouvellement de la commande {id}',
   'order.contents': 'Contenu de la commande {id}',
   'order.item': 'Article',
