@@ -1,7 +1,7 @@
 import type { App } from './app.ts'
 import { listenHttp } from './platform/http/listen.ts'
 import { linkAccess } from './pages/desk/access.ts'
-import { serveDesk } from './pages/desk/desk.ts'
+import { serveDesk } from './pages/desk/serve.ts'
 import { serveAssets } from './pages/pages.ts'
 import { serveMedia } from './pages/files.ts'
 import { createRouting } from './platform/http/routing.ts'

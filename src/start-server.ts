@@ -16,7 +16,7 @@ import { parseTrustedProxies, watchForwarding } from './platform/http/client-add
 import { listenHttp } from './platform/http/listen.ts'
 import type { HttpListener, HttpOptions } from './platform/http/listen.ts'
 import { passkeyAccess } from './pages/desk/access.ts'
-import { serveDesk } from './pages/desk/desk.ts'
+import { serveDesk } from './pages/desk/serve.ts'
 import { serveDownloads, serveFeeds } from './pages/files.ts'
 import { servePages } from './pages/pages.ts'
 import { requireOwnTexts } from './shop/settings/own-texts.ts'

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import type { H3, H3Event } from 'h3'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
 import { methodNotAllowed, notFound } from '../../platform/http/answers.ts'
@@ -7,7 +6,6 @@ import {
   addressKey,
   clientAddress,
   forwardedHost,
-  parseTrustedProxies,
   rawPath,
   rawTarget,
   socketAddress
@@ -26,7 +24,6 @@ import { wordsOf } from '../../shop/settings/language.ts'
 import { chooseLanguage, forVisitor } from '../language-choice.ts'
 import { readFormWithFiles } from '../page.ts'
 import type { PageReply } from '../page.ts'
-import { createRenderer } from '../pages.ts'
 import { errorPage, siteOf } from '../shop-site.ts'
 import type { Field, Outcome } from '../storefront/form-view.ts'
 import type { DeskAccess } from './access.ts'
@@ -73,21 +70,13 @@ const formLimitBytes = 256 * 1024
 /** A form with a picture. */
 const uploadLimitBytes = formLimitBytes + maxPictureBytes
 
-/** Serves the shop's office at /desk. While it is switched off, every address in it is unknown. */
-export function serveDesk(h3: H3, app: App, access: DeskAccess): void {
-  const render = createRenderer(app)
-  const trusted = parseTrustedProxies(app.config.trustedProxies)
-  const handle = async (event: H3Event): Promise<Response> => {
-    const { req } = event
-    if (!access.isOpenTo(req)) throw notFound()
-    return render(await answer(app, access, trusted, req), req)
-  }
-  for (const pattern of ['/desk', '/desk/**']) {
-    h3.all(pattern, handle, { meta: { record: { kind: 'page', path: '/desk' } } })
-  }
-}
-
-async function answer(shop: App, access: DeskAccess, trusted: TrustedProxies, request: Request): Promise<PageReply> {
+/** Answers a request to the desk. @param trusted the proxies whose addresses of visitors count */
+export async function answerDesk(
+  shop: App,
+  access: DeskAccess,
+  trusted: TrustedProxies,
+  request: Request
+): Promise<PageReply> {
   const app = forVisitor(shop, request)
   const target = rawTarget(request)
   const path = rawPath(target)
