@@ -8,6 +8,7 @@ import { orderShipping, showOrder, lacksAddress, shipToCountries } from '../shop
 import type { ShownOrder } from '../shop/checkout/shipping.ts'
 import { shipToOf } from '../platform/postal/address.ts'
 import { postalTexts } from '../platform/postal/words.ts'
+import { lacksDeliveryConsent } from '../shop/declarations/delivery-consent.ts'
 import { isNamed } from '../shop/orders/address.ts'
 import { itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
@@ -23,6 +24,7 @@ const fields = [
   'payment_method',
   'shipping_method',
   'total',
+  'immediateDelivery',
   'coupon',
   'vatId',
   ...addressFields
@@ -39,6 +41,8 @@ export type Asked = {
   isNameRequired: boolean
   address: boolean
   shippingMethod: boolean
+  /** Whether files may be delivered at once. */
+  deliveryConsent: boolean
 }
 
 /**
@@ -58,7 +62,8 @@ export function askedOf(app: App, order: OrderRow, isChange: boolean, values: Re
     name: isNameRequired || isChange || !isNamed(contact, billingAddress, shippingAddress),
     isNameRequired,
     address: isChange ? needsAddress(items, shippingMethod) : isMissing,
-    shippingMethod: hasMethods && (isChange || isMissing || methodId !== undefined || order.shippingMethod === null)
+    shippingMethod: hasMethods && (isChange || isMissing || methodId !== undefined || order.shippingMethod === null),
+    deliveryConsent: lacksDeliveryConsent(app.db, order, items)
   }
 }
 
@@ -113,6 +118,11 @@ export function choiceInput(app: App, order: OrderRow, isChange: boolean, values
     firstName: optionalLine(100).refine((name) => name || !asked.isNameRequired || values['lastName']?.trim(), noName),
     lastName: optionalLine(100),
     shipping_method: asked.shippingMethod ? z.string(t('invalid.shipping')).max(100) : absent,
+    immediateDelivery: z
+      .string()
+      .optional()
+      .transform((tick) => tick !== undefined)
+      .refine((isGiven) => isGiven || !asked.deliveryConsent, t('consent.needed')),
     total: z.coerce.number().int().optional().catch(undefined),
     address: asked.address
       ? addressInput(shipToCountries(app.db), textLanguage)

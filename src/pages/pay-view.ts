@@ -61,6 +61,7 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
     rows: [...(asked.email ? [[fields.email]] : []), ...(asked.name ? [[fields.firstName, fields.lastName]] : [])],
     address,
     known: isChange ? null : knownDetails(app, order, site, { values: draft.values, isTheirs }),
+    consent: asked.deliveryConsent ? fields.immediateDelivery : null,
     ...paymentView(app, methods, draft, site),
     due: site.isEuLaw && address?.country !== null ? dueTexts(app, shown, site, call.now) : [],
     submit: submitWords(dueMinor(app.db, shown), shown, methods, address?.country === null, site),
@@ -195,7 +196,8 @@ function firstErrorOf({ errors }: Draft): string | null {
     'city',
     'postcode',
     'state',
-    'shipping_method'
+    'shipping_method',
+    'immediateDelivery'
   ]
   return order.find((name) => errors[name] !== undefined) ?? null
 }

@@ -72,6 +72,9 @@ export function answer(app: App, id: number, did: { json?: object; lines?: reado
       ...order.shipments.map(shipmentLine),
       ...order.refunds.map((refund) => refundLine(order, refund)),
       ...declarations.map(declarationLine),
+      ...(order.deliveryConsentAt === null
+        ? []
+        : [`  The buyer agreed to the delivery of files at once: ${timeText(order.deliveryConsentAt)}`]),
       ...order.coupons.map((coupon) => `  Coupon ${coupon.code}: ${money(order, coupon.discount)} off`),
       ...buyerLines(order),
       table(['At', 'From', 'To', 'By', 'Reason'], moves)

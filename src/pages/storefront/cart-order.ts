@@ -24,6 +24,7 @@ export type Wish = {
   shippingAddress?: Address
   shippingMethod?: string
   subscribeAgain?: true
+  immediateDelivery?: true
 }
 
 /** What the form of the cart asks for. */
@@ -50,7 +51,8 @@ export function requestOf(site: Site, items: CartItem[], form: URLSearchParams, 
       ? {}
       : { shippingAddress: { ...filled(['firstName', 'lastName', ...fields]), ...typed, country } }),
     ...(text('shippingMethod') === '' ? {} : { shippingMethod: text('shippingMethod') }),
-    ...(form.has('subscribeAgain') ? { subscribeAgain: true } : {})
+    ...(form.has('subscribeAgain') ? { subscribeAgain: true } : {}),
+    ...(form.has('immediateDelivery') ? { immediateDelivery: true } : {})
   }
 }
 

@@ -108,6 +108,10 @@ async function pay(visit: Visit, items: CartItem[], form: URLSearchParams, cooki
       cookies
     })
   }
+  if (quote.asksDeliveryConsent && wish.immediateDelivery !== true) {
+    const refused = { immediateDelivery: [t('consent.needed')] }
+    return cartPage(visit, items, form, { status: 422, refused, cookies })
+  }
   try {
     const { redirect, cookies: placed } = await order(visit, wish, form)
     return { redirect, cookies: [...cookies, setKey(visit.site), ...placed] }
@@ -306,6 +310,7 @@ async function cartPage(
       shipping: methods.length === 0 ? null : shippingChoice(methods, wish, site),
       strategy: wish.strategy,
       subscribeAgain: wish.subscribeAgain === true,
+      asksConsent: quote.asksDeliveryConsent,
       ...site.cart()
     }
   }

@@ -64,11 +64,16 @@ function claimGuestGrants(tx: Tx, orderId: number, userId: number): void {
     if (typeof guests === 'object') guests.claim(tx, orderId, userId)
 }
 
-type Granting = readonly Pick<GrantedItem, 'grants'>[]
+export type Granting = readonly Pick<GrantedItem, 'grants'>[]
 
 /** Whether one of the grants is of a kind that only an account can use. */
 export function needsAccount(items: Granting): boolean {
   return items.some(({ grants }) => grants.some((grant) => kindOf(grant).guests === 'need an account'))
+}
+
+/** Whether one of the grants is a file to download. */
+export function givesFiles(items: Granting): boolean {
+  return items.some(({ grants }) => grants.some(({ kind }) => kind === 'download'))
 }
 
 /** Whether one of the grants is something to use, such as a file or a membership. */

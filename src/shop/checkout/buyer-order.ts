@@ -30,7 +30,7 @@ import { toMajor } from '../../platform/money.ts'
 import { isWithdrawable } from '../declarations/period.ts'
 import { followsEuLaw } from '../settings/law.ts'
 import { isModuleOn } from '../settings/settings.ts'
-import { toIso } from '../../platform/iso-time.ts'
+import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import { listGuestDownloads } from '../benefits/download-links.ts'
 import { givesAccess } from '../benefits/give.ts'
 import { findRenewed } from '../benefits/records.ts'
@@ -87,6 +87,7 @@ export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): B
       shippingMethod: order.shippingMethod,
       shipments: listShipments(shop.db, order.id),
       refunds: listRefunds(shop.db, order),
+      deliveryConsentAt: toIsoOrNull(order.deliveryConsentAt),
       invoiceUrl: invoiceUrl(shop, order),
       images: itemsOf(shop.db, order.id).map((item) => lineImage(shop.db, item, shop.publicUrl()))
     },

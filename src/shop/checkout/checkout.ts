@@ -7,6 +7,7 @@ import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
 import { bindCustomer } from '../affiliates/bindings.ts'
 import { decideAttribution } from '../orders/attribution.ts'
+import { asksDeliveryConsent, lacksDeliveryConsent } from '../declarations/delivery-consent.ts'
 import { insertOrder } from '../orders/create-order.ts'
 import { getOrder } from '../orders/find.ts'
 import { findContinuedOrder, recordHolder } from '../orders/holds.ts'
@@ -181,7 +182,9 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   const attribution = decideAttribution(tx, query, { coupons, buyer: { userId, emails } }, now)
   const shipping = toChosenShipping(sale.shipping)
   const { currency } = sale
-  const order = insertOrder(tx, { ...fixed, strategy, userId, currency, lines, coupons, shipping, attribution }, now)
+  const deliveryConsentAt = body.immediateDelivery === true && asksDeliveryConsent(tx, lines) ? now : null
+  const placed = { ...fixed, strategy, userId, currency, lines, coupons, shipping, attribution, deliveryConsentAt }
+  const order = insertOrder(tx, placed, now)
   if (created !== null && attribution.credit !== null) bindCustomer(tx, created.id, attribution.credit, now)
   recordHolder(tx, order.id, caller.holder, cartKey)
   if (claim !== null) linkOrder(tx, claim, order.id)
@@ -198,8 +201,9 @@ function startPayment(shop: ShopContext, tx: Tx, placing: Placing, now: number):
   const { cards } = shop
   // With manual payment in the list the buyer chooses on our own page first.
   if (cards === null || offersChoice(shop, strategy)) return { order, attempt: null }
-  // Our own page asks where to ship to before the gateway's page takes the payment.
-  if (!takesToken(strategy) && lacksAddress(tx, lines, order)) return { order, attempt: null }
+  // Our own page asks where to ship to, and whether files may be delivered at once, before the gateway's page takes the payment.
+  const asksFirst = lacksAddress(tx, lines, order) || lacksDeliveryConsent(tx, order, lines)
+  if (!takesToken(strategy) && asksFirst) return { order, attempt: null }
   const kind = strategies[strategy].attemptKind
   return { order, attempt: createAttempt(tx, order, { gateway: cards.name, kind, livemode: cards.livemode }, now) }
 }

@@ -148,7 +148,14 @@ const ignored = z
 
 /** The body of a quote: the fields of a checkout that its price depends on. It does not read the other ones of a checkout. */
 export const quoteBody = z
-  .strictObject({ ...buyerFields, returnUrl: ignored, cancelUrl: ignored, notes: ignored, paymentToken: ignored })
+  .strictObject({
+    ...buyerFields,
+    returnUrl: ignored,
+    cancelUrl: ignored,
+    notes: ignored,
+    paymentToken: ignored,
+    immediateDelivery: ignored
+  })
   .refine((body) => distinctCodes(body) <= 10, fewCodes)
 export type QuoteBody = z.output<typeof quoteBody>
 
@@ -159,6 +166,10 @@ export const checkoutBody = z
     returnUrl: optional(webAddress),
     cancelUrl: optional(webAddress),
     notes: optional(textField(2000)),
+    immediateDelivery: optional(z.boolean()).meta({
+      description:
+        'Whether the buyer agrees that files are delivered at once and knows that the right to withdraw is lost by that.'
+    }),
     paymentToken: optional(atMost(255).transform((token) => (token.trim() === '' ? undefined : token)))
   })
   .refine((body) => distinctCodes(body) <= 10, fewCodes)

@@ -10,7 +10,8 @@ import type { Address } from '../orders/address.ts'
 import { dueMinor } from '../orders/credits.ts'
 import { extendHold } from '../orders/holds.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
-import { forgetBuyerEmail, recordBuyerEmail, recordContact } from '../orders/buyer.ts'
+import { lacksDeliveryConsent } from '../declarations/delivery-consent.ts'
+import { forgetBuyerEmail, recordBuyerEmail, recordContact, recordDeliveryConsent } from '../orders/buyer.ts'
 import type { OrderRow } from '../orders/find.ts'
 import type { CouponRow } from '../catalog/rows.ts'
 import { moveOrder } from '../orders/transition.ts'
@@ -70,6 +71,8 @@ export type PaymentChoice = {
   address?: Address | undefined
   /** The id of the shipping method, if the form asked for it. */
   shippingMethod?: string | undefined
+  /** Whether the buyer agrees that files are delivered at once. */
+  immediateDelivery?: boolean
   /** The total that the form showed; another one is shown again before the buyer orders. */
   shownTotalMinor?: number | undefined
   /** The buyer corrects what the order already has. Otherwise the order keeps it. */
@@ -87,7 +90,7 @@ export function offeredMethods(shop: ShopContext, order: OrderRow): PaymentMetho
  * creates the attempt and the second finds it. An order that is paid, on hold or over stays as it is.
  *
  * @returns the gateway's page to pay on; null if the buyer has nothing to pay there
- * @throws AppError NOT_AUTHENTICATED when a visitor who is not the buyer changes what the order has, VALIDATION_FAILED (`email`, `country` without an address, `firstName` without a recipient, `shipping_method`, `payment_method`, `total`), TRANSITION_REFUSED when a failed order's stock is no longer available, CHECKOUT_FAILED
+ * @throws AppError NOT_AUTHENTICATED when a visitor who is not the buyer changes what the order has, VALIDATION_FAILED (`email`, `country` without an address, `firstName` without a recipient, `immediateDelivery`, `shipping_method`, `payment_method`, `total`), TRANSITION_REFUSED when a failed order's stock is no longer available, CHECKOUT_FAILED
  */
 export async function choosePayment(
   shop: ShopContext,
@@ -117,6 +120,11 @@ function decide(tx: Tx, shop: ShopContext, orderId: number, choice: Chosen): Att
   if (lacksAddress(tx, itemsOf(tx, orderId), { ...known, shippingMethod }))
     throw validationFailed({ country: ['Please enter the address to ship to.'] })
   if (lacksRecipient(tx, { ...known, shippingMethod })) throw validationFailed({ firstName: [recipientNeeded] })
+  if (lacksDeliveryConsent(tx, known, itemsOf(tx, orderId))) {
+    if (choice.immediateDelivery !== true)
+      throw validationFailed({ immediateDelivery: ['Please agree, so that we can deliver the files at once.'] })
+    recordDeliveryConsent(tx, orderId, now)
+  }
   const shipped = chooseShipping(tx, { before: order, order: known }, choice.shippingMethod, now)
   assertShown(shop, shipped, choice)
   return paymentMethods[choice.method].start(tx, shop, { before: order, order: shipped }, now)

@@ -17,6 +17,7 @@ import type { CartCaller, Sale } from './cart.ts'
 import { toMajor } from '../../platform/money.ts'
 import { lineImage } from '../catalog/public/image.ts'
 import type { NewLine } from '../orders/create-order.ts'
+import { asksDeliveryConsent } from '../declarations/delivery-consent.ts'
 import { addInterval } from '../benefits/period.ts'
 import { recurringOf, toRecurring } from '../orders/renewal-order.ts'
 import type { Recurring } from '../orders/renewal-order.ts'
@@ -114,6 +115,7 @@ export function toQuote(
     tax: { included: tax.included, amount: major(tax.amountMinor), lines: toTaxes(tax.lines, currency) },
     total: major(totalMinor),
     recurring: recurring && toRecurring(recurring, currency, addInterval(now, recurring.interval)),
+    asksDeliveryConsent: asksDeliveryConsent(db, lines),
     payable: problems.length === 0,
     problems
   }

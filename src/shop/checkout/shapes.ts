@@ -45,6 +45,10 @@ const buyerOrder = z
       .meta({ description: 'Null if nothing is shipped, or the order has no method.' }),
     shipments: z.array(shipment),
     refunds: z.array(refund),
+    deliveryConsentAt: time.nullable().meta({
+      description: 'When the buyer agreed that files are delivered at once; null without that.',
+      example: null
+    }),
     images: z.array(image.nullable()).meta({ description: 'The picture of each line item, in their order.' })
   })
   .meta({ id: 'BuyerOrder', description: 'An order as everyone with its token sees it.' })
@@ -188,6 +192,10 @@ export const quoteData = z
     total: amount.meta({ description: 'subtotal - discount + shipping, and tax that is not included.' }),
     recurring: recurring.nullable().meta({
       description: 'What each renewal will be charged; null when nothing renews. `from` is counted from now.'
+    }),
+    asksDeliveryConsent: z.boolean().meta({
+      description:
+        'Whether a line has files, and the buyer should agree in the checkout (`immediateDelivery`) that they are delivered at once.'
     }),
     payable: z.boolean().meta({ description: 'Whether a checkout with the same body would be accepted now.' }),
     problems: z.array(cartProblem)

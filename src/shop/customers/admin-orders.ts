@@ -35,6 +35,8 @@ export type AdminOrder = OrderView &
     /** The gateway's status of the payment; null while none has been tried. */
     paymentStatus: string | null
     paidAt: string | null
+    /** When the buyer agreed that files are delivered at once; null without that. */
+    deliveryConsentAt: string | null
     /**
      * How it was paid: at a gateway, `by_hand` (a transfer or cash), or by the `credit` of another order alone; null while it is
      * unpaid, and if it cost nothing.
@@ -205,6 +207,7 @@ function toAdminOrder(db: Db, order: OrderRow): AdminOrder {
     coupons: couponsOf(db, order.id).map(({ code, discountMinor }) => ({ code, discount: major(discountMinor) })),
     paymentStatus: paymentStatusOf(db, order.id),
     paidAt: toIsoOrNull(order.paidAt),
+    deliveryConsentAt: toIsoOrNull(order.deliveryConsentAt),
     paidBy: paidBy(db, order)
   }
 }

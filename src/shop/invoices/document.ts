@@ -105,6 +105,8 @@ export const invoiceDocument = z.object({
   corrects: z
     .object({ number: z.string(), date: z.string(), whole: z.boolean(), rest: z.boolean().exactOptional() })
     .nullable(),
+  /** The day on which the buyer agreed that files are delivered at once, and that the right to withdraw is lost by that. */
+  deliveryConsentOn: z.string().exactOptional(),
   /** For an invoice that was issued again with other content: the cancelled one. */
   replaces: z.object({ number: z.string(), date: z.string() }).exactOptional()
 })

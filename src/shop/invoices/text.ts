@@ -174,7 +174,7 @@ function sumsOf({ document, currency }: InvoiceRow, texts: Texts): InvoiceText['
 
 function notesOf({ document }: InvoiceRow, texts: Texts): string[] {
   const { t, textLanguage } = texts
-  const { corrects, replaces, lines, taxes, taxIncluded, paidOn } = document
+  const { corrects, replaces, lines, taxes, taxIncluded, paidOn, deliveryConsentOn } = document
   const taxed = taxes.find(({ rateMillionths }) => rateMillionths > 0)
   return [
     ...(taxed !== undefined && taxIncluded && lines.length > 0 && taxes.filter(hasPart).every(isTaxed)
@@ -184,6 +184,9 @@ function notesOf({ document }: InvoiceRow, texts: Texts): string[] {
     ...(replaces === undefined
       ? []
       : [t('doc.replaces', { number: replaces.number, day: dayOf(replaces.date, texts) })]),
+    ...(deliveryConsentOn === undefined || corrects !== null
+      ? []
+      : [t('consent.given', { day: dayOf(deliveryConsentOn, texts) })]),
     ...(corrects === null
       ? [t('doc.paid', { day: dayOf(paidOn, texts) })]
       : [t(correctionKey(corrects), { number: corrects.number })])

@@ -43,7 +43,7 @@ import { ObsoleteEmailError } from './email.ts'
  */
 export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'], now: number): Email {
   const order = getOrderWithEmail(shop, data.orderId)
-  const { t, day } = wordsOf(shop)
+  const { t, day, time } = wordsOf(shop)
   const name = setting(shop.db, 'shop.name')
   const items = itemsOf(shop.db, order.id)
   const renews = findRenewed(shop.db, order.renewalOf ?? order.id) !== undefined
@@ -70,6 +70,9 @@ export function receiptEmail(shop: ShopContext, data: MailData['order_receipt'],
     closing: [
       ...(waitsForAddress(order) ? [t('mail.receipt.whereTo')] : preparing(shop, order, needsShipping(items))),
       ...(holiday === null || !needsShipping(items) ? [] : [holidayLine(shop, holiday)]),
+      ...(order.deliveryConsentAt === null || period !== null
+        ? []
+        : [t('consent.given', { day: time(order.deliveryConsentAt) })]),
       ...(files.length > 0 ? [t('mail.receipt.files', { names: files.join(', ') })] : []),
       ...(renews ? renewalLine(shop, order) : []),
       ...(renews ? [t('mail.receipt.endAnyTime')] : [])

@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, inArray, isNotNull, like, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, inArray, isNotNull, isNull, like, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { sqlList } from '../../platform/db/columns.ts'
 import type { Tx } from '../../platform/db/database.ts'
@@ -64,6 +64,15 @@ export function recordContact(
     .update(orders)
     .set({ ...buyer, updatedAt: now })
     .where(eq(orders.id, orderId))
+    .run()
+}
+
+/** Stores that the buyer agreed to the delivery of files at once; the first time counts. */
+export function recordDeliveryConsent(tx: Tx, orderId: number, now: number): void {
+  tx.orm
+    .update(orders)
+    .set({ deliveryConsentAt: now })
+    .where(and(eq(orders.id, orderId), isNull(orders.deliveryConsentAt)))
     .run()
 }
 

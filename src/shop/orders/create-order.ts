@@ -38,6 +38,7 @@ export type NewOrder = Pick<
 > & {
   /** How long the order keeps its stock and coupons without being paid. */
   holdMinutes: number
+  deliveryConsentAt?: number | null
   /** Who places it, for its history; the checkout by default. */
   by?: 'operator'
   /** At least one, unless it adds to another order; equal products and variations are merged. */

@@ -215,7 +215,8 @@ function saleOf(db: Db, order: OrderRow, now: number): Sale {
     taxIncluded: order.taxIncluded,
     taxMinor: order.taxMinor,
     taxes: withUntaxed(taxes, taxed, country).map((tax, row) => withServices(tax, row, taxed)),
-    totalMinor: order.totalMinor
+    totalMinor: order.totalMinor,
+    ...(order.deliveryConsentAt === null ? {} : { deliveryConsentOn: shopDay(db, order.deliveryConsentAt) })
   }
 }
 

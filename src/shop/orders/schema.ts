@@ -81,6 +81,8 @@ export const orders = sqliteTable(
     /** For an order that an operator made to change another one (shop/corrections): that order, with which it is packed. */
     addedTo: integer('added_to').references((): AnySQLiteColumn => orders.id),
     paidAt: instant('paid_at'),
+    /** When the buyer agreed that files are delivered at once, and that the right to withdraw is lost by that. */
+    deliveryConsentAt: instant('delivery_consent_at'),
     /** What the gateway gives for the number of the card, to compare it with the cards of an affiliate. */
     cardFingerprint: internal(text('card_fingerprint'), null),
     /** Whether the order was sold by another shop and moved in: it has no document here (imported-order.ts). */

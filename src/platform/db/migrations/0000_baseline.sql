@@ -863,6 +863,7 @@ CREATE TABLE `orders` (
 	`renewal_of` integer,
 	`added_to` integer,
 	`paid_at` integer,
+	`delivery_consent_at` integer,
 	`card_fingerprint` text,
 	`imported` integer DEFAULT false NOT NULL,
 	`imported_record` text,

@@ -1,5 +1,10 @@
 /** The texts about the rights of consumers in German. */
 export const law = {
+  'consent.label':
+    'Ich stimme zu, dass die Dateien vor Ablauf der Widerrufsfrist geliefert werden. Ich weiß, dass ich dadurch mein Widerrufsrecht für sie verliere.',
+  'consent.needed': 'Bitte stimmen Sie zu, damit wir die Dateien sofort liefern können.',
+  'consent.given':
+    'Sie haben am {day} zugestimmt, dass die Dateien sofort geliefert werden, und bestätigt, dass Sie dadurch Ihr Widerrufsrecht für sie verlieren.',
   'declare.name': 'Ihr Name',
   'declare.email': 'E-Mail für die Eingangsbestätigung',
   'declare.contract': 'Bestellnummer',

@@ -1,5 +1,10 @@
 /** The texts about the rights of consumers in English. */
 export const law = {
+  'consent.label':
+    'I agree that the files are delivered before the withdrawal period ends. I know that I thereby lose my right to withdraw from the contract about them.',
+  'consent.needed': 'Please agree, so that we can deliver the files at once.',
+  'consent.given':
+    'On {day} you agreed that the files are delivered at once, and acknowledged that you thereby lose your right to withdraw from the contract about them.',
   'declare.name': 'Your name',
   'declare.email': 'Email for the acknowledgement of receipt',
   'declare.contract': 'Order number',

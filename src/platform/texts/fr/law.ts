@@ -1,5 +1,10 @@
 /** The texts about the rights of consumers in French. */
 export const law = {
+  'consent.label':
+    'J’accepte que les fichiers soient fournis avant la fin du délai de rétractation. Je sais que je perds ainsi mon droit de rétractation pour ces fichiers.',
+  'consent.needed': 'Veuillez accepter, pour que nous puissions fournir les fichiers tout de suite.',
+  'consent.given':
+    'Le {day}, vous avez accepté que les fichiers soient fournis tout de suite et reconnu perdre ainsi votre droit de rétractation pour ces fichiers.',
   'declare.name': 'Votre nom',
   'declare.email': 'E-mail pour l’accusé de réception',
   'declare.contract': 'Numéro de commande',
