@@ -170,7 +170,7 @@ function lost(database: Database.Database, item: Acknowledged): string[] {
 
 /** Verifies that `shopstead health` and `shopstead serve` work on the damaged folder. */
 async function startOn(trial: Trial, dataDir: string, env: Record<string, string>): Promise<void> {
-  const health = await runPacked(trial.packed, { dataDir, env }, 'health', '--json')
+  const health = await runPacked(trial.packed, { dataDir, env }, 'health', '--deep', '--json')
   const { checks } = JSON.parse(health.stdout) as { checks: { name: string; status: string; message: string }[] }
   const check = checks.find(({ name }) => name === 'database')
   trial.count('runs of shopstead health')

@@ -9,7 +9,11 @@ beforeAll(async () => void (dataDir = await makeOldShop(oldShopOrders.medium)), 
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
 it('a shop of ten years is found sound', async () => {
-  const { json } = await shopstead<{ checks: { name: string; status: string }[] }>(dataDir, ['health', '--json'])
+  const { json } = await shopstead<{ checks: { name: string; status: string }[] }>(dataDir, [
+    'health',
+    '--deep',
+    '--json'
+  ])
   expect(json.checks.filter(({ status }) => status === 'failed')).toEqual([])
   expect(json.checks.find(({ name }) => name === 'database')?.status).toBe('ok')
 })

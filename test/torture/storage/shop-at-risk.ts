@@ -90,7 +90,7 @@ export class ShopAtRisk {
 
   /** The checks of `shopstead health` by name. */
   async health(): Promise<Map<string, HealthCheck>> {
-    const { stdout, exitCode } = await this.run('health', '--json')
+    const { stdout, exitCode } = await this.run('health', '--deep', '--json')
     const { status, checks } = JSON.parse(stdout) as { status: string; checks: HealthCheck[] }
     if (exitCode !== (status === 'failed' ? 1 : 0))
       this.trial.violation(`health reported "${status}", but ended with ${exitCode}`)
