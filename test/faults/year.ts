@@ -36,20 +36,19 @@ const faultyCalls = [
 const apiFaults: readonly ApiFault[] = ['timeout', 'truncated', 'html', '500', '503', '429', '409', '401']
 const webhookFaults = ['lost', 'twice', 'late', 'out_of_order'] as const
 
-const daysInAYear = 365
 const customersAtOnce = 5
 
 /**
- * Lives through a year of subscriptions day by day: renewals, cards that fail and work again, cancellations in Stripe's
+ * Lives through a year of subscriptions, or so many days of one, day by day: renewals, cards that fail and work again, cancellations in Stripe's
  * portal, refunds by the operator and in the dashboard, disputes, payments of other software on the same account; with webhooks that are lost, late, doubled or out of
  * order, failing calls, older API versions, restarts and days on which the shop is closed. The ledger is compared with
  * the books each month and at the end. The same seed lives the same year.
  */
-export async function liveYear(seed: number): Promise<YearResult> {
+export async function liveYear(seed: number, days = 365): Promise<YearResult> {
   const shop = MoneyShop.open()
   const year = new Year(shop, new Random(seed))
   try {
-    await year.live()
+    await year.live(days)
     return { seed, happened: year.happened, violations: year.violations }
   } finally {
     shop.close()
@@ -74,8 +73,8 @@ class Year {
     this.random = random
   }
 
-  async live(): Promise<void> {
-    for (this.day = 1; this.day <= daysInAYear; this.day += 1) {
+  async live(days: number): Promise<void> {
+    for (this.day = 1; this.day <= days; this.day += 1) {
       this.shop.clock.advance(dayMs)
       await this.liveDay()
       if (this.day % 30 === 0 && this.day >= this.opensOn) await this.audit()

@@ -12,7 +12,7 @@ import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
 import { applyShipping } from '../../src/shop/shipping/zones.ts'
 import { applyTaxRates } from '../../src/shop/tax/rates.ts'
 import { Browser } from './browser.ts'
-import { createMigratedDatabase } from './migrated-database.ts'
+import { createBeside, createMigratedDatabase } from './migrated-database.ts'
 import { lowestCost } from './password-cost.ts'
 
 export type RunningShop = {
@@ -47,6 +47,7 @@ export async function startShop(
   const catalog = options.seed === undefined ? smallCatalog : options.seed
   const key = `${options.overrides?.clock?.now()} ${JSON.stringify(catalog)}`
   const known = options.dataDir === undefined ? seeded.get(key) : undefined
+  if (options.dataDir === undefined) createBeside(dataDir)
   if (known === undefined) createMigratedDatabase(databaseFile(config))
   else writeFileSync(databaseFile(config), known)
   const app = createApp(

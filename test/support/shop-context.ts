@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/platform/db/database.ts'
 import { openRateLimiter } from '../../src/platform/limits.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import type { ShopContext } from '../../src/shop/context.ts'
-import { createMigratedDatabase } from './migrated-database.ts'
+import { createBeside, createMigratedDatabase } from './migrated-database.ts'
 import { lowestCost } from './password-cost.ts'
 
 export type TestClock = { now(): number; set(epochMs: number): void; advance(ms: number): void }
@@ -37,6 +37,7 @@ export function openTestShop(env: Record<string, string> = {}): TestShop {
   const dataDir = mkdtempSync(join(tmpdir(), 'shopstead-test-'))
   const config = parseConfig({ SHOPSTEAD_ENV: 'test', SHOPSTEAD_DATA_DIR: dataDir, SHOPSTEAD_LOG: 'silent', ...env })
   const file = join(dataDir, 'shopstead.db')
+  createBeside(dataDir, ['limits.db'])
   createMigratedDatabase(file)
   const db = openDatabase(file)
   const limiter = openRateLimiter(join(dataDir, 'limits.db'))
