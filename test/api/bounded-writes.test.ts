@@ -139,6 +139,8 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'POST /account/reset': anonymous(410, (visitor) =>
     visitor.form(`${shop.url}/account/reset`, { token: 'x', password: goodPassword })
   ),
+  'POST /withdraw': anonymous(422, (visitor) => visitor.form(`${shop.url}/withdraw`, {})),
+  'POST /cancel-contract': anonymous(422, (visitor) => visitor.form(`${shop.url}/cancel-contract`, {})),
   'POST /account/claim': anonymous(410, (visitor) =>
     visitor.form(`${shop.url}/account/claim`, { token: 'x', password: goodPassword })
   ),

@@ -101,6 +101,7 @@ describe('the token of an order', () => {
       payUrl: expect.stringMatching(/\/sandbox\/checkout\/cs_/),
       canCancel: true,
       addressUrl: null,
+      withdrawUrl: null,
       subscription: null,
       downloads: [],
       accountAccess: null

@@ -80,6 +80,7 @@ describe('a quote', () => {
     const body = { items: [{ productId: 1, quantity: 3 }, print], couponCode: 'light' }
     expect(await quote(body)).toEqual({
       currency: 'EUR',
+      asksDeliveryConsent: false,
       recurring: null,
       lines: [
         {

@@ -20,6 +20,8 @@ const others: Partial<ShopEvents> = {
   'account.verified': user,
   'account.deactivated': user,
   'order.changed': { orderId: 1, fields: ['email'] },
+  'withdrawal.received': { declarationId: 1, orderId: 1, lines: [{ line: 1, name: 'Mug', quantity: 1 }] },
+  'cancellation.received': { declarationId: 1, orderId: 1, isForCause: false },
   'order.refund_failed': { orderId: 1, amountMinor: 100, currency: 'EUR' },
   'order.disputed': { orderId: 1, disputeId: 'dp_1', status: 'lost' },
   'order.shipped': { orderId: 1, shipmentId: 1, carrier: null, tracking: null, complete: true },

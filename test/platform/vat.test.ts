@@ -15,7 +15,7 @@ it.each([
   ['EL094259216', 'EL094259216', 'GR'],
   ['GR094259216', 'EL094259216', 'GR'],
   ['NL.0044.95445.B01', 'NL004495445B01', 'NL'],
-  ['XI980780684', 'XI980780684', 'GB']
+  ['XI980780684', 'XI980780684', 'XI']
 ])('reads the VAT id %s', (typed, id, country) => {
   expect(readVatId(typed)).toEqual({ id, country })
 })

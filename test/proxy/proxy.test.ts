@@ -218,6 +218,7 @@ describe('the proxy', () => {
       '/api/v1/store/products',
       '/api/v1/store/products/1',
       '/api/v1/store/categories',
+      '/api/v1/store/redirects',
       '/api/v1/store/payment-config',
       '/api/v1/store/orders/1',
       '/api/v1/health'

@@ -67,6 +67,7 @@ const every: Record<string, number> = { affiliates: 50, affiliate_clicks: 50, co
 
 /** The table whose ids a column contains. */
 const referenced: Record<string, string> = {
+  addition_id: 'orders',
   affiliate_id: 'affiliates',
   attempt_id: 'payment_attempts',
   event_id: 'events',

@@ -70,6 +70,7 @@ test('the operator sees the order as the buyer does, and email, address, discoun
     coupons: [{ code: 'WELCOME10', discount: 2.5 }],
     paymentStatus: 'succeeded',
     paidAt: '2026-06-01T12:00:01.000Z',
+    deliveryConsentAt: null,
     paidBy: 'by_hand'
   }
   expect(shown.order).toEqual({

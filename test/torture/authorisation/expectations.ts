@@ -100,6 +100,7 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
   // Everyone can see what is for sale; products do not belong to a person.
   'GET /store/products/{slug}': everyone(only('200', notFound)),
   'GET /store/categories': everyone('200'),
+  'GET /store/redirects': everyone('200'),
   // The body of another target has fields that the endpoint does not know.
   'POST /store/quote': everyone(ownBody('200')),
   'POST /store/prove-email': everyone(ownBody('200')),

@@ -155,6 +155,7 @@ export const routeRequests: Readonly<Record<string, Request>> = {
   'GET /store/products': inQuery('/store/products'),
   'GET /store/products/{slug}': (cell) => ({ path: `/store/products/${cell.target === 'own' ? 'mug' : 'none'}` }),
   'GET /store/categories': inQuery('/store/categories'),
+  'GET /store/redirects': inQuery('/store/redirects?path=/old'),
   'GET /store/payment-config': inQuery('/store/payment-config'),
   'POST /store/quote': inBody('/store/quote', { items: [mug] }),
   'POST /store/prove-email': inBody('/store/prove-email', { email: 'mira@shop.example' }),
