@@ -240,7 +240,7 @@ describe.each(['a1', 'a2'])('the WooCommerce shop %s', { timeout: 300_000 }, (na
     expect(contentOf(open)).toBe(before)
     const done = await run()
     expect(done).toEqual(planned)
-    expect(done.slice(0, 4)).toMatchObject([
+    expect(done.filter(({ subject }) => subject !== 'addresses').slice(0, 4)).toMatchObject([
       { subject: 'customers', found: expected.customers.length, arrived: expected.customers.length },
       // A grouped and an external product, and one in the trash.
       { subject: 'products', left: 3 },
