@@ -163,6 +163,8 @@ describe('people, discounts and settings at the desk', () => {
     await owner.send('/desk/settings/store.lowStock', { reset: 'on' })
     expect(setting(app.db, 'store.lowStock')).toBe(5)
     expect((await owner.get('/desk/settings/limits.login_ip')).status).toBe(404)
+    const links = [...(await owner.get('/desk/settings')).html.matchAll(/href="(\/desk\/settings\/[^"]+)"/g)]
+    for (const [, path = ''] of links) expect([path, (await owner.get(path)).status]).toEqual([path, 200])
   })
 
   it('enters an order by phone, and names the line that is wrong', async () => {
