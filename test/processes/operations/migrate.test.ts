@@ -62,6 +62,6 @@ describe('a migration', () => {
     expect(migrated).toMatchObject({ code: 0, json: { version: another, applied: [another], pending: [] } })
     expect(migrated.json.snapshot).toMatch(/before-migration\.db$/)
     const { json, code } = await runShopstead(dataDir, ['backup', 'verify', migrated.json.snapshot, '--json'])
-    expect({ code, json }).toMatchObject({ code: 0, json: { verified: true, counts: { settings: 5 } } })
+    expect({ code, json }).toMatchObject({ code: 0, json: { verified: true, counts: { settings: 10 } } })
   })
 })
