@@ -95,7 +95,7 @@ export async function fuzzImportCommands(
       const args = random.pick([
         ['offers', 'import', path],
         ['offers', 'import', path, '--dry-run'],
-        ['seed', path]
+        ['seed', path, '--yes']
       ])
       const json = random.oneIn(2)
       const ran = await runPacked(trial.packed, { dataDir }, ...args, ...(json ? ['--json'] : []))
