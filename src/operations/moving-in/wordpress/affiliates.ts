@@ -19,7 +19,7 @@ import { writeInBatches } from '../move.ts'
 import type { Move } from '../move.ts'
 import type { SubjectTally } from '../report.ts'
 import type { Row, WordPress } from './database.ts'
-import { minorOf, php, scalar, text, utc } from './values.ts'
+import { idsOf, minorOf, php, scalar, text, utc } from './values.ts'
 
 /** Whether AffiliateWP is, or was, in the WordPress. */
 export function hasAffiliateWp(source: WordPress): boolean {
@@ -36,7 +36,7 @@ export async function* moveAffiliates(source: WordPress, move: Move, tally: Subj
     const clicks = await source.rows(
       `SELECT affiliate_id, DATE(date) AS day, count(*) AS clicks FROM {affiliate_wp_visits}
        WHERE affiliate_id IN (?) GROUP BY affiliate_id, DATE(date)`,
-      [rows.map((row) => text(row, 'id'))]
+      [idsOf(rows)]
     )
     const byAffiliate = Map.groupBy(clicks, (row) => text(row, 'affiliate_id'))
     await writeInBatches(move, rows, (tx, row) =>

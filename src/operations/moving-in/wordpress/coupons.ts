@@ -10,7 +10,7 @@ import type { SubjectTally } from '../report.ts'
 import type { Row, WordPress } from './database.ts'
 import { readTerms } from './terms.ts'
 import type { Terms } from './terms.ts'
-import { minorOf, phpEntries, readMeta, scalar, seconds, text, utc } from './values.ts'
+import { idsOf, minorOf, phpEntries, readMeta, scalar, seconds, text, utc } from './values.ts'
 import type { Meta } from './values.ts'
 
 /** Moves the coupons in, with their limits and the number of their uses. */
@@ -19,11 +19,7 @@ export async function* moveCoupons(source: WordPress, move: Move, tally: Subject
     WHERE post_type = 'shop_coupon' AND post_status NOT IN ('auto-draft', 'inherit') AND ID > ?`
   const terms = await readTerms(source)
   for await (const rows of source.parts(sql)) {
-    const metaOf = await readMeta(
-      source,
-      { table: 'postmeta', owner: 'post_id' },
-      rows.map((row) => text(row, 'id'))
-    )
+    const metaOf = await readMeta(source, { table: 'postmeta', owner: 'post_id' }, idsOf(rows))
     await writeInBatches(move, rows, (tx, row) =>
       moveCoupon(tx, { row, meta: metaOf(text(row, 'id')), terms }, move, tally)
     )

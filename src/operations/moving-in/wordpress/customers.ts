@@ -11,7 +11,7 @@ import { writeInBatches } from '../move.ts'
 import type { Move } from '../move.ts'
 import type { SubjectTally } from '../report.ts'
 import type { Row, WordPress } from './database.ts'
-import { addressKeys, phpEntries, readMeta, text, utc } from './values.ts'
+import { addressKeys, idsOf, phpEntries, readMeta, text, utc } from './values.ts'
 import type { Meta } from './values.ts'
 
 /** Moves the accounts in, with their password hashes, names, addresses and roles. */
@@ -22,7 +22,7 @@ export async function* moveCustomers(source: WordPress, move: Move, tally: Subje
   const sql =
     'SELECT ID AS id, user_login, user_pass, user_email, user_registered, display_name FROM {users} WHERE ID > ?'
   for await (const rows of source.parts(sql)) {
-    const ids = rows.map((row) => text(row, 'id'))
+    const ids = idsOf(rows)
     const metaOf = await readMeta(source, { table: 'usermeta', owner: 'user_id', order: 'umeta_id' }, ids, wanted)
     await writeInBatches(move, rows, (tx, row) =>
       moveCustomer(tx, { row, meta: metaOf(text(row, 'id')), capabilities }, move, tally)

@@ -8,7 +8,7 @@ import type { Move } from '../move.ts'
 import type { SubjectTally } from '../report.ts'
 import type { Row, WordPress } from './database.ts'
 import { decoded } from './terms.ts'
-import { readMeta, text, utc } from './values.ts'
+import { idsOf, readMeta, text, utc } from './values.ts'
 import type { Meta } from './values.ts'
 
 /** Moves the memberships of WooCommerce Memberships in, with their plans and end dates. */
@@ -17,7 +17,7 @@ export async function* moveMemberships(source: WordPress, move: Move, tally: Sub
     FROM {posts} m JOIN {posts} p ON p.ID = m.post_parent AND p.post_type = 'wc_membership_plan'
     WHERE m.post_type = 'wc_user_membership' AND m.post_status LIKE 'wcm-%' AND m.ID > ?`
   for await (const rows of source.parts(sql)) {
-    const ids = rows.map((row) => text(row, 'id'))
+    const ids = idsOf(rows)
     const keys = ['_start_date', '_end_date', '_cancelled_date', '_paused_date', '_order_id']
     const metaOf = await readMeta(source, { table: 'postmeta', owner: 'post_id' }, ids, keys)
     await writeInBatches(move, rows, (tx, row) => moveMembership(tx, row, metaOf(text(row, 'id')), move, tally))

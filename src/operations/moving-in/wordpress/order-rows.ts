@@ -1,6 +1,6 @@
 import type { Row, WordPress } from './database.ts'
 import { isRecord } from '../../../platform/typed.ts'
-import { addressKeys, json, readMeta, scalar, text } from './values.ts'
+import { addressKeys, idsOf, json, readMeta, scalar, text } from './values.ts'
 import type { Meta } from './values.ts'
 
 /** An item of an order: a line, a tax, the shipping, a fee or a coupon. */
@@ -67,7 +67,7 @@ export async function* readOrders(
 function posts(source: WordPress): Storage {
   const columns = 'ID AS id, post_parent, post_status, post_date_gmt, post_modified_gmt, post_excerpt'
   const withMeta = async (rows: Row[]): Promise<Head[]> => {
-    const ids = rows.map((row) => text(row, 'id'))
+    const ids = idsOf(rows)
     const metaOf = await readMeta(source, { table: 'postmeta', owner: 'post_id' }, ids)
     return rows.map((row) => ({
       id: text(row, 'id'),
@@ -99,7 +99,7 @@ function ownTables(source: WordPress): Storage {
     p.shipping_tax_amount, p.discount_total_amount, p.discount_tax_amount`
   const tables = '{wc_orders} o LEFT JOIN {wc_order_operational_data} p ON p.order_id = o.id'
   const withMeta = async (rows: Row[]): Promise<Head[]> => {
-    const ids = rows.map((row) => text(row, 'id'))
+    const ids = idsOf(rows)
     const metaOf = await readMeta(source, { table: 'wc_orders_meta', owner: 'order_id', order: 'id' }, ids)
     const addressesOf = await readAddresses(source, ids)
     return rows.map((row) => {
@@ -171,11 +171,7 @@ async function readItems(source: WordPress, orderIds: readonly string[]): Promis
     [orderIds]
   )
   const table = { table: 'woocommerce_order_itemmeta', owner: 'order_item_id' }
-  const metaOf = await readMeta(
-    source,
-    table,
-    rows.map((row) => text(row, 'id'))
-  )
+  const metaOf = await readMeta(source, table, idsOf(rows))
   const byOrder = Map.groupBy(rows, (row) => text(row, 'order_id'))
   return (orderId) =>
     (byOrder.get(orderId) ?? []).map((row) => ({
@@ -213,11 +209,7 @@ async function readParcels(source: WordPress, orderIds: readonly string[]): Prom
     [orderIds]
   )
   const table = { table: 'wc_order_fulfillment_meta', owner: 'fulfillment_id' }
-  const metaOf = await readMeta(
-    source,
-    table,
-    rows.map((row) => text(row, 'id'))
-  )
+  const metaOf = await readMeta(source, table, idsOf(rows))
   const byOrder = Map.groupBy(rows, (row) => text(row, 'order_id'))
   return (orderId) =>
     (byOrder.get(orderId) ?? []).map((row) => {

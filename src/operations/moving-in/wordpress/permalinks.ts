@@ -9,7 +9,7 @@ import type { SubjectTally } from '../report.ts'
 import type { Row, WordPress } from './database.ts'
 import { decoded, readTerms } from './terms.ts'
 import type { Term, Terms } from './terms.ts'
-import { php, text } from './values.ts'
+import { idsOf, php, text } from './values.ts'
 
 /** An address of the WordPress and where it leads here; `leads` is null for a page that the shop does not have. */
 type Permalink = { path: string; leads: RedirectTarget | null; what: string }
@@ -58,7 +58,7 @@ async function productLinks(
   terms: Terms,
   rows: readonly Row[]
 ): Promise<Permalink[]> {
-  const ids = rows.map((row) => text(row, 'id'))
+  const ids = idsOf(rows)
   if (ids.length === 0) return []
   const former = Map.groupBy(
     await source.rows(

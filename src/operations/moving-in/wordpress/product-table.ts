@@ -2,7 +2,7 @@ import { isRecord } from '../../../platform/typed.ts'
 import type { Row, WordPress } from './database.ts'
 import type { Term, Terms } from './terms.ts'
 import { decoded } from './terms.ts'
-import { php, phpEntries, readMeta, scalar, seconds, text } from './values.ts'
+import { idsOf, php, phpEntries, readMeta, scalar, seconds, text } from './values.ts'
 import type { Meta } from './values.ts'
 
 /** A product or variation with everything that its row in an export needs. */
@@ -64,7 +64,7 @@ export async function* readProducts(source: WordPress, type: 'product' | 'produc
   const sql = `SELECT ID AS id, post_title, post_name, post_status, post_parent, post_password, post_content, post_excerpt, menu_order
     FROM {posts} WHERE post_type = '${type}' AND post_status NOT IN ('auto-draft', 'inherit') AND ID > ?`
   for await (const rows of source.parts(sql)) {
-    const ids = rows.map((row) => text(row, 'id'))
+    const ids = idsOf(rows)
     const metaOf = await readMeta(
       source,
       { table: 'postmeta', owner: 'post_id' },

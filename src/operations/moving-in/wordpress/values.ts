@@ -85,6 +85,11 @@ export function scalar(value: unknown): string {
 export type Meta = ReadonlyMap<string, string>
 const noMeta: Meta = new Map()
 
+/** The ids of rows, in their order. */
+export function idsOf(rows: readonly Row[]): string[] {
+  return rows.map((row) => text(row, 'id'))
+}
+
 /**
  * Reads the meta values of some rows, by the id of the row. Of several values of one key, WordPress uses the first.
  *
