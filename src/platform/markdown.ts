@@ -1,3 +1,4 @@
+import { escapeHtml } from './text.ts'
 /** A part of a Markdown text; `lines` have their marks, except in code. */
 export type MarkdownBlock = { kind: 'code' | 'table' | 'heading' | 'prose'; lines: string[] }
 
@@ -113,18 +114,6 @@ function inlineHtml(text: string, base: string): string {
 function linkTarget(target: string, base: string): string | null {
   if (/^\/(?!\/)/.test(target)) return `${base}${target}`
   return /^(?:https?:\/\/|mailto:|tel:)/i.test(target) ? target : null
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;'
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character)
 }
 
 /** Markdown as the plain text of an email: headings stand alone, and a link has its address behind it. */

@@ -106,3 +106,16 @@ export function withoutPlusTag(key: string): string {
   if (domain !== '@gmail.com' && domain !== '@googlemail.com') return `${local}${domain}`
   return `${local.replaceAll('.', '')}@gmail.com`
 }
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;'
+}
+
+/** Text as HTML, also inside an attribute. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character)
+}

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../platform/text.ts'
 import { createHash } from 'node:crypto'
 import type { ApiDocument } from './api-document.ts'
 import { asSchema, fieldsOf, textOf, typeName } from './fields.ts'
@@ -22,21 +23,21 @@ export function renderReference(document: ApiDocument): { html: string; styleHas
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(document.info.title)} API ${escape(document.info.version)}</title>
+<title>${escapeHtml(document.info.title)} API ${escapeHtml(document.info.version)}</title>
 <style>${referenceStyle}</style>
 </head>
 <body>
 <header>
-<h1>${escape(document.info.title)} API <span class="quiet">${escape(document.info.version)}</span></h1>
+<h1>${escapeHtml(document.info.title)} API <span class="quiet">${escapeHtml(document.info.version)}</span></h1>
 ${prose(document.info.description ?? '')}
-<p>${(document.servers ?? []).map(({ url, description = '' }) => `<code>${escape(url)}</code> ${escape(description)}`).join('<br>')}</p>
+<p>${(document.servers ?? []).map(({ url, description = '' }) => `<code>${escapeHtml(url)}</code> ${escapeHtml(description)}`).join('<br>')}</p>
 <p>The same for programs: <a href="/openapi.json">OpenAPI 3.1</a>.</p>
 </header>
 <nav aria-label="Endpoints">
-${areas.map(({ name, own }) => `<p><strong>${escape(name)}</strong></p><ul>${own.map(linkTo).join('')}</ul>`).join('\n')}
+${areas.map(({ name, own }) => `<p><strong>${escapeHtml(name)}</strong></p><ul>${own.map(linkTo).join('')}</ul>`).join('\n')}
 </nav>
 <main>
-${areas.map(({ name, description, own }) => `<section><h2>${escape(name)}</h2><p>${escape(description)}</p>${own.map((operation) => article(operation, components)).join('\n')}</section>`).join('\n')}
+${areas.map(({ name, description, own }) => `<section><h2>${escapeHtml(name)}</h2><p>${escapeHtml(description)}</p>${own.map((operation) => article(operation, components)).join('\n')}</section>`).join('\n')}
 </main>
 </body>
 </html>
@@ -52,16 +53,16 @@ function operationsOf(document: ApiDocument): Operation[] {
 }
 
 function linkTo({ method, path, is }: Operation): string {
-  const id = escape(textOf(is, 'operationId'))
-  return `<li><a href="#${id}"><span class="method">${method}</span> ${escape(path)}</a> <span class="quiet">${escape(textOf(is, 'summary'))}</span></li>`
+  const id = escapeHtml(textOf(is, 'operationId'))
+  return `<li><a href="#${id}"><span class="method">${method}</span> ${escapeHtml(path)}</a> <span class="quiet">${escapeHtml(textOf(is, 'summary'))}</span></li>`
 }
 
 function article({ method, path, is }: Operation, components: Schema): string {
-  const id = escape(textOf(is, 'operationId'))
+  const id = escapeHtml(textOf(is, 'operationId'))
   const body = mediaOf(is['requestBody'])
   return `<article aria-labelledby="${id}">
-<h3 id="${id}"><span class="method">${method}</span> <code>${escape(path)}</code></h3>
-<p>${escape(textOf(is, 'summary'))}. <span class="quiet">${escape(textOf(is, 'description'))}</span></p>
+<h3 id="${id}"><span class="method">${method}</span> <code>${escapeHtml(path)}</code></h3>
+<p>${escapeHtml(textOf(is, 'summary'))}. <span class="quiet">${escapeHtml(textOf(is, 'description'))}</span></p>
 ${table('Parameters', parametersOf(is, components))}
 ${table('Body', fieldsOf(body['schema'], components))}${example('Example body', body['example'])}
 ${Object.entries(asSchema(is['responses']))
@@ -82,7 +83,7 @@ function parametersOf({ parameters }: Schema, components: Schema): Field[] {
 /** A successful response is shown with its fields, an error with its codes. */
 function answer(status: string, response: Schema, components: Schema): string {
   const media = mediaOf(response)
-  const heading = `<h4>${escape(status)}</h4>${prose(textOf(response, 'description'))}`
+  const heading = `<h4>${escapeHtml(status)}</h4>${prose(textOf(response, 'description'))}`
   if (!status.startsWith('2')) return heading
   const fields = fieldsOf(media['schema'], components).filter(({ name }) => !name.startsWith('meta.'))
   const rows = fields.length === 0 ? '' : `<details><summary>Fields</summary>${table('', fields)}</details>`
@@ -97,7 +98,7 @@ function table(caption: string, fields: readonly Field[]): string {
   if (fields.length === 0) return ''
   const rows = fields.map(
     ({ name, type, required, about }) =>
-      `<tr><th scope="row"><code>${escape(name)}</code></th><td>${escape(type)}${required ? '' : ' <span class="quiet">optional</span>'}</td><td>${escape(about)}</td></tr>`
+      `<tr><th scope="row"><code>${escapeHtml(name)}</code></th><td>${escapeHtml(type)}${required ? '' : ' <span class="quiet">optional</span>'}</td><td>${escapeHtml(about)}</td></tr>`
   )
   const heading = caption === '' ? '' : `<h4>${caption}</h4>`
   return `${heading}<div class="scroll"><table><thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">About</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
@@ -106,7 +107,7 @@ function table(caption: string, fields: readonly Field[]): string {
 function example(caption: string, value: unknown): string {
   if (value === undefined) return ''
   const text = JSON.stringify(value, null, 2)
-  return `<details><summary>${caption}</summary><pre tabindex="0">${escape(text)}</pre></details>`
+  return `<details><summary>${caption}</summary><pre tabindex="0">${escapeHtml(text)}</pre></details>`
 }
 
 /** Paragraphs with `code` and **bold** text, the only formatting in our texts. */
@@ -115,22 +116,10 @@ function prose(text: string): string {
     .split(/\n{2,}/)
     .filter((paragraph) => paragraph.trim() !== '')
     .map((paragraph) => {
-      const marked = escape(paragraph)
+      const marked = escapeHtml(paragraph)
         .replaceAll(/`([^`]+)`/g, '<code>$1</code>')
         .replaceAll(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>')
       return `<p>${marked}</p>`
     })
     .join('')
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;'
-}
-
-function escape(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character)
 }

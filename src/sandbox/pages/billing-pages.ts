@@ -2,7 +2,8 @@ import type Stripe from 'stripe'
 import { renewSubscription, endAt, update } from '../billing/billing.ts'
 import type { Context, Route } from '../http/context.ts'
 import { idOf, newId } from '../store/ids.ts'
-import { messagePage, field, readForm, respond, seeOther, cardFieldset, document, escape, money } from './page-html.ts'
+import { escapeHtml } from '../../platform/text.ts'
+import { messagePage, field, readForm, respond, seeOther, cardFieldset, document, money } from './page-html.ts'
 import type { Page, PageParts } from './page-html.ts'
 import { offeredCards } from '../payments/test-cards.ts'
 import { getStored, route, save } from '../http/context.ts'
@@ -89,7 +90,7 @@ export function portalPage(
   session: Stripe.BillingPortal.Session,
   subscriptions: readonly { subscription: Stripe.Subscription; name: string }[]
 ): string {
-  const path = `/sandbox/portal/${escape(session.id)}`
+  const path = `/sandbox/portal/${escapeHtml(session.id)}`
   const { return_url: back } = session
   return document(
     'Manage your subscriptions',
@@ -101,19 +102,19 @@ ${subscriptions.length === 0 ? '<p>You have no current subscriptions.</p>' : ''}
 ${cardFieldset('Pay with')}
 <button type="submit">Use this card</button>
 </form>
-${back === null ? '' : `<p><a href="${escape(back)}">Return to the shop</a></p>`}`
+${back === null ? '' : `<p><a href="${escapeHtml(back)}">Return to the shop</a></p>`}`
   )
 }
 
 /** The page of an unpaid invoice; `message` says why the last attempt failed. */
 export function invoicePage(invoice: Stripe.Invoice, message: string | undefined): string {
-  const lines = invoice.lines.data.map(({ description }) => `<li>${escape(description ?? '')}</li>`)
+  const lines = invoice.lines.data.map(({ description }) => `<li>${escapeHtml(description ?? '')}</li>`)
   return document(
     'Pay your invoice',
     `<p class="note">Test mode: no money moves.</p>
-${message === undefined ? '' : `<p class="alert" role="alert">${escape(message)}</p>`}
+${message === undefined ? '' : `<p class="alert" role="alert">${escapeHtml(message)}</p>`}
 <ul>${lines.join('')}</ul>
-<form method="post" action="/sandbox/invoice/${escape(invoice.id)}">
+<form method="post" action="/sandbox/invoice/${escapeHtml(invoice.id)}">
 ${cardFieldset('Pay with')}
 <button type="submit">Pay ${money(invoice.amount_due, invoice.currency)}</button>
 </form>`
@@ -125,10 +126,10 @@ function subscriptionForm(path: string, subscription: Stripe.Subscription, name:
   const end = (cancelAt ?? subscription.items.data[0]?.current_period_end ?? 0) * 1000
   const day = new Date(end).toISOString().slice(0, 10)
   const [action, label] = cancelAt === null ? ['cancel', 'Cancel subscription'] : ['resume', 'Renew subscription']
-  return `<h2>${escape(name)}</h2>
+  return `<h2>${escapeHtml(name)}</h2>
 <p>${cancelAt === null ? 'Renews' : 'Ends'} on ${day}${subscription.status === 'past_due' ? '. The last payment failed.' : ''}</p>
 <form method="post" action="${path}">
-<input type="hidden" name="subscription" value="${escape(subscription.id)}">
+<input type="hidden" name="subscription" value="${escapeHtml(subscription.id)}">
 <button type="submit" name="action" value="${action}" class="plain">${label}</button>
 </form>`
 }

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../platform/text.ts'
 import type Stripe from 'stripe'
 import { formatMoney } from '../../platform/money.ts'
 import { offeredCards } from '../payments/test-cards.ts'
@@ -11,15 +12,15 @@ export function checkoutPage(view: {
   message: string | undefined
 }): string {
   const { session, lineItems, message } = view
-  const path = `/sandbox/checkout/${escape(session.id)}`
+  const path = `/sandbox/checkout/${escapeHtml(session.id)}`
   const email = session.customer_details?.email
   return document(
     'Pay your order',
     `<p class="note">Test mode: no money moves.</p>
-${message === undefined ? '' : `<p class="alert" role="alert">${escape(message)}</p>`}
+${message === undefined ? '' : `<p class="alert" role="alert">${escapeHtml(message)}</p>`}
 ${summary(session, lineItems)}
 <form method="post" action="${path}">
-${email ? `<p>Receipt to <strong>${escape(email)}</strong></p>` : emailField}
+${email ? `<p>Receipt to <strong>${escapeHtml(email)}</strong></p>` : emailField}
 ${cardFieldset('Payment method')}
 <button type="submit">Pay ${money(session.amount_total ?? 0, session.currency)}</button>
 </form>
@@ -35,7 +36,7 @@ export function bankPage(intent: Stripe.PaymentIntent): string {
     'Confirm your payment',
     `<p class="note">This page simulates your bank. Test mode: no money moves.</p>
 <p>The shop requests a payment of <strong>${money(intent.amount, intent.currency)}</strong>.</p>
-<form method="post" action="/sandbox/3ds/${escape(intent.id)}">
+<form method="post" action="/sandbox/3ds/${escapeHtml(intent.id)}">
 ${button('approve', 'Approve', '')}
 ${button('fail', 'Refuse', ' class="plain"')}
 </form>`
@@ -44,8 +45,8 @@ ${button('fail', 'Refuse', ' class="plain"')}
 
 /** A page with one paragraph, and a link back to the shop unless `backUrl` is null. */
 export function messagePage(title: string, text: string, backUrl: string | null = null): string {
-  const back = backUrl === null ? '' : `\n<p><a href="${escape(backUrl)}">Back to the shop</a></p>`
-  return document(title, `<p>${escape(text)}</p>${back}`)
+  const back = backUrl === null ? '' : `\n<p><a href="${escapeHtml(backUrl)}">Back to the shop</a></p>`
+  return document(title, `<p>${escapeHtml(text)}</p>${back}`)
 }
 
 const emailField = `<p><label for="email">Email for the receipt</label>
@@ -61,13 +62,13 @@ ${offeredCards.map(cardOption).join('\n')}
 
 function cardOption([id, label]: readonly [string, string], at: number): string {
   const checked = at === 0 ? ' checked' : ''
-  return `<label><input type="radio" name="payment_method" value="${id}"${checked}> ${escape(label)} <code>${id}</code></label>`
+  return `<label><input type="radio" name="payment_method" value="${id}"${checked}> ${escapeHtml(label)} <code>${id}</code></label>`
 }
 
 function summary(session: Stripe.Checkout.Session, lineItems: readonly Stripe.LineItem[]): string {
   const rows = lineItems.map(
     (item) =>
-      `<tr><td>${escape(item.description ?? '')}${intervalLabel(item)}</td><td>${item.quantity ?? 1}</td><td>${money(item.amount_subtotal, session.currency)}</td></tr>`
+      `<tr><td>${escapeHtml(item.description ?? '')}${intervalLabel(item)}</td><td>${item.quantity ?? 1}</td><td>${money(item.amount_subtotal, session.currency)}</td></tr>`
   )
   const discount = session.total_details?.amount_discount ?? 0
   const discountRow =
@@ -96,7 +97,7 @@ function intervalLabel(item: Stripe.LineItem): string {
 
 /** An amount as HTML. */
 export function money(amountMinor: number, currency: string | null): string {
-  return escape(formatMoney(amountMinor, (currency ?? 'eur').toUpperCase()))
+  return escapeHtml(formatMoney(amountMinor, (currency ?? 'eur').toUpperCase()))
 }
 
 /** A hosted page as HTML; `body` is HTML already. */
@@ -107,29 +108,17 @@ export function document(title: string, body: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${escape(title)}</title>
+<title>${escapeHtml(title)}</title>
 <link rel="stylesheet" href="/sandbox/style.css">
 </head>
 <body>
 <main>
-<h1>${escape(title)}</h1>
+<h1>${escapeHtml(title)}</h1>
 ${body}
 </main>
 </body>
 </html>
 `
-}
-
-/** Text as HTML. */
-export function escape(text: string): string {
-  const entities: Readonly<Record<string, string>> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;'
-  }
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }
 
 /** What the hosted pages work with. */
