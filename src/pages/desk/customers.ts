@@ -18,7 +18,7 @@ import { getOrder } from '../../shop/orders/find.ts'
 import { openBalanceOf } from '../../shop/referrals/ledger.ts'
 import type { PageReply } from '../page.ts'
 import { bytesOf, orderItem } from './orders.ts'
-import { commandOf, page, shellWord, textFor, textOf } from './view.ts'
+import { commandOf, page, pagesOf, shellWord, textFor, textOf } from './view.ts'
 import type { Action, Block, DeskCall, DeskPage } from './view.ts'
 
 const perPage = 25
@@ -48,7 +48,6 @@ function showCustomers(call: DeskCall): PageReply {
   })
   const shown = found.slice(0, perPage)
   const last = found.length > perPage ? shown.at(-1) : undefined
-  const older = new URLSearchParams({ ...(search === undefined ? {} : { search }), cursor: String(last?.id ?? '') })
   return page(call, {
     title: t('desk.customers'),
     blocks: [
@@ -67,11 +66,7 @@ function showCustomers(call: DeskCall): PageReply {
         })),
         empty: t('desk.noCustomers')
       },
-      {
-        kind: 'pages',
-        newest: before === undefined ? null : '/desk/customers',
-        older: last === undefined ? null : `/desk/customers?${older.toString()}`
-      }
+      pagesOf(call, last === undefined ? null : String(last.id))
     ],
     command: commandOf('users list', { search })
   })
