@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { readNamedItem } from '../../shop/checkout/phone-order.ts'
 import type { App } from '../../app.ts'
 import { formatMoney, toMinor } from '../../platform/money.ts'
 import { showOrder } from '../../shop/customers/admin-orders.ts'
@@ -40,11 +41,11 @@ export function parseLine(text: string): number {
 }
 
 /** `mug:2`, or `shirt/RED-M:1` for a variation. @throws AppError USAGE */
-export function parseItem(option: string, text: string): { slug: string; sku: string | undefined; quantity: number } {
-  const [, slug, sku, quantity] = /^([^/:]+)(?:\/(.+))?:([1-9]\d{0,5})$/.exec(text) ?? []
-  if (slug === undefined)
+export function parseItem(option: string, text: string) {
+  const item = readNamedItem(text)
+  if (item === undefined)
     throw new AppError('USAGE', `${option} takes SLUG:QUANTITY or SLUG/SKU:QUANTITY, such as mug:2.`)
-  return { slug, sku, quantity: Number(quantity) }
+  return item
 }
 
 /**

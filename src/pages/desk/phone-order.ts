@@ -2,7 +2,7 @@ import { definedFields } from '../../platform/input-fields.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { emailInput } from '../../shop/accounts/input.ts'
 import { checkoutBody } from '../../shop/checkout/input.ts'
-import { createPhoneOrder, findNamedItems } from '../../shop/checkout/phone-order.ts'
+import { createPhoneOrder, findNamedItems, readNamedItem } from '../../shop/checkout/phone-order.ts'
 import { commandOf, listOf, refuseField, textOf } from './view.ts'
 import type { Action, DeskCall } from './view.ts'
 
@@ -17,9 +17,9 @@ function itemsOf({ words }: DeskCall, text: string | undefined) {
     .filter(Boolean)
   if (lines.length === 0) throw refuseField('items', words.t('desk.itemsHint'))
   return lines.map((line) => {
-    const [, slug, sku, quantity] = /^([^/:]+)(?:\/(.+))?:([1-9]\d{0,5})$/.exec(line) ?? []
-    if (slug === undefined) throw refuseField('items', `${line}: ${words.t('desk.itemsHint')}`)
-    return { slug, sku, quantity: Number(quantity) }
+    const item = readNamedItem(line)
+    if (item === undefined) throw refuseField('items', `${line}: ${words.t('desk.itemsHint')}`)
+    return item
   })
 }
 

@@ -90,6 +90,12 @@ function assertCredits({ candidates, credit, creditedBy }: NewAttribution): void
   throw validationFailed({ ref: [`Credits no affiliate: ${why}.`] })
 }
 
+/** `mug:2`, or `shirt/RED-M:1` for a variation, as an operator writes an item; undefined for other text. */
+export function readNamedItem(text: string): { slug: string; sku: string | undefined; quantity: number } | undefined {
+  const [, slug, sku, quantity] = /^([^/:]+)(?:\/(.+))?:([1-9]\d{0,5})$/.exec(text) ?? []
+  return slug === undefined ? undefined : { slug, sku, quantity: Number(quantity) }
+}
+
 /**
  * The items of an order as an operator names them: a product by its slug, and one of its variations by its SKU.
  *
