@@ -137,6 +137,14 @@ export function parseCursor(cursor: string): Place {
   return { order: Number(order), id: Number(id) }
 }
 
+/**
+ * The number that an option of a command or a field of a form contains. Other text stays text, so that the error of the
+ * schema names its field.
+ */
+export function numberOrText<T extends string | null | undefined>(text: T): number | T {
+  return typeof text === 'string' && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text
+}
+
 /** The fields of an object whose value is not undefined. */
 export function definedFields<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> }
 export function definedFields(fields: object): object {

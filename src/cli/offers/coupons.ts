@@ -20,7 +20,8 @@ import { setting } from '../../shop/settings/settings.ts'
 import { JsonList } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'
 import { table, timeText } from '../terminal/table.ts'
-import { collect, numberOrText } from '../terminal/arguments.ts'
+import { numberOrText } from '../../platform/input-fields.ts'
+import { collect } from '../terminal/arguments.ts'
 import { addCommand, runs } from '../run.ts'
 
 type CreateOptions = {

@@ -13,7 +13,8 @@ import {
   withMethod
 } from '../../shop/shipping/zones.ts'
 import type { ZoneEntry } from '../../shop/shipping/zones.ts'
-import { numberOrText, orNone } from '../terminal/arguments.ts'
+import { numberOrText } from '../../platform/input-fields.ts'
+import { orNone } from '../terminal/arguments.ts'
 import type { Answer } from '../terminal/output.ts'
 import { addCommand, confirmOrRefuse, runs } from '../run.ts'
 import { table } from '../terminal/table.ts'

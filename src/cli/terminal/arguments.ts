@@ -21,11 +21,6 @@ export function parsePageLimit(text: string): number {
   return limit
 }
 
-/** The number that an option contains. Other text stays text, so that the error of the schema names its field. */
-export function numberOrText<T extends string | null | undefined>(text: T): number | T {
-  return typeof text === 'string' && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text
-}
-
 /** Adds `Preis=price` to the names of columns. A column may contain an equals sign, a field does not. */
 export function addToMap(text: string, map: Readonly<Record<string, string>> = {}): Record<string, string> {
   const [, column = '', field = ''] = /^(.*)=([^=]*)$/.exec(text) ?? []

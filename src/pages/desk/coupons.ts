@@ -10,8 +10,9 @@ import { isAllowed } from '../../shop/desk/roles.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { shopPlace, untilText } from '../../shop/settings/shop-days.ts'
 import { compareKey } from '../../platform/text.ts'
+import { numberOrText } from '../../platform/input-fields.ts'
 import type { PageReply } from '../page.ts'
-import { commandOf, listOf, numberOrText, page, refuseField, shellWord, textFor, textOf } from './view.ts'
+import { commandOf, listOf, page, refuseField, shellWord, textFor, textOf } from './view.ts'
 import type { Action, DeskCall, DeskPage, Item } from './view.ts'
 
 const most = 100

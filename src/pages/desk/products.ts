@@ -14,8 +14,9 @@ import { setting } from '../../shop/settings/settings.ts'
 import { shopDay, untilText } from '../../shop/settings/shop-days.ts'
 import { taxClasses } from '../../shop/tax/input.ts'
 import type { Field, Known } from '../storefront/form-view.ts'
+import { numberOrText } from '../../platform/input-fields.ts'
 import type { PageReply } from '../page.ts'
-import { commandOf, listOf, numberOrText, page, pagesOf, refuseField, textFor, textOf } from './view.ts'
+import { commandOf, listOf, page, pagesOf, refuseField, textFor, textOf } from './view.ts'
 import type { Action, Block, DeskCall, DeskPage, Item } from './view.ts'
 
 const perPage = 25

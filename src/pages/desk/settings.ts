@@ -11,9 +11,10 @@ import { changeZone, exportShipping, removeMethod, withMethod } from '../../shop
 import type { ZoneEntry } from '../../shop/shipping/zones.ts'
 import { taxClasses, taxRate } from '../../shop/tax/input.ts'
 import { listTaxRates, setTaxRate } from '../../shop/tax/rates.ts'
+import { numberOrText } from '../../platform/input-fields.ts'
 import type { PageReply } from '../page.ts'
 import type { Field } from '../storefront/form-view.ts'
-import { commandOf, numberOrText, page, shellWord, textFor, textOf } from './view.ts'
+import { commandOf, page, shellWord, textFor, textOf } from './view.ts'
 import type { Action, DeskCall, DeskPage, Item } from './view.ts'
 
 /** Limits, addresses of pages and the like are for operators: the command line has them all. */

@@ -156,11 +156,6 @@ export function listOf(text: string | undefined): string[] {
     .filter(Boolean)
 }
 
-/** A number as the checks of the shop expect it; text that is none stays, so that they refuse it. */
-export function numberOrText<T extends string | null | undefined>(text: T): T | number {
-  return typeof text === 'string' && /^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? Number(text) : text
-}
-
 /** An amount in major units, as text. */
 export function amountText({ words }: DeskCall, amount: number, currency: string): string {
   return words.money(toMinor(amount, currency), currency)
