@@ -32,6 +32,7 @@ import { customerActions, customerPages } from './customers.ts'
 import { offerActions, offerPages } from './coupons.ts'
 import { orderActions, orderPages } from './orders.ts'
 import { phoneOrder } from './phone-order.ts'
+import { pictureActions } from './product-pictures.ts'
 import { productActions, productPages } from './products.ts'
 import { reportPages } from './reports.ts'
 import { settingActions, settingPages } from './settings.ts'
@@ -59,6 +60,7 @@ export const deskActions: readonly Action[] = [
   ...orderActions,
   phoneOrder,
   ...productActions,
+  ...pictureActions,
   ...customerActions,
   ...offerActions,
   ...affiliateActions,

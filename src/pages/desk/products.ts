@@ -1,9 +1,7 @@
 import { toDecimalText, toMinor } from '../../platform/money.ts'
-import { getProduct, setPublished, toBrief, toProduct } from '../../shop/catalog/products.ts'
-import type { ProductView } from '../../shop/catalog/products.ts'
-import { exportProduct } from '../../shop/catalog/export-catalog.ts'
+import { setPublished, toBrief, toProduct } from '../../shop/catalog/products.ts'
 import type { ProductEntry } from '../../shop/catalog/import/write-json.ts'
-import { addImage, listImages, orderImages, removeImage } from '../../shop/catalog/images/manage-images.ts'
+import { listImages } from '../../shop/catalog/images/manage-images.ts'
 import { addProduct, editProduct, editVariations } from '../../shop/catalog/manage/edit-product.ts'
 import type { ProductEdit, VariationEdit } from '../../shop/catalog/manage/edit-product.ts'
 import { listProducts } from '../../shop/catalog/manage/list-products.ts'
@@ -13,14 +11,15 @@ import { isAllowed } from '../../shop/desk/roles.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { shopDay, untilText } from '../../shop/settings/shop-days.ts'
 import { taxClasses } from '../../shop/tax/input.ts'
-import type { Field, Known } from '../storefront/form-view.ts'
+import type { Field } from '../storefront/form-view.ts'
 import { numberOrText } from '../../platform/input-fields.ts'
 import type { PageReply } from '../page.ts'
+import { entryOf, productAction, rowOf, slugPart } from './product-action.ts'
+import { picturesBlock } from './product-pictures.ts'
 import { commandOf, listOf, page, pagesOf, refuseField, textFor, textOf } from './view.ts'
 import type { Action, Block, DeskCall, DeskPage, Item } from './view.ts'
 
 const perPage = 25
-const slugPart = '([a-z0-9][a-z0-9-]{0,199})'
 const tones = { listed: 'good', sold_out: 'wait', unpublished: 'bad' } as const
 
 export const productPages: readonly DeskPage[] = [
@@ -71,20 +70,13 @@ function stockText({ words }: DeskCall, stock: number | null): string {
   return stock === null ? words.t('desk.notCounted') : words.t('desk.inStock', { count: stock })
 }
 
-function rowOf({ app, params }: DeskCall): ProductRow {
-  return getProduct(app.db, params[0] ?? '')
-}
-
-function viewOf({ app, now }: DeskCall, row: ProductRow): ProductView {
-  return toProduct(app.db, row, viewTerms(app), now)
-}
-
 function showProduct(call: DeskCall): PageReply {
   const { app, words, visit, now } = call
   const { t } = words
   const row = rowOf(call)
-  const view = viewOf(call, row)
-  const { stock, price } = toBrief(app.db, row, viewTerms(app), now)
+  const terms = viewTerms(app)
+  const view = toProduct(app.db, row, terms, now)
+  const { stock, price } = toBrief(app.db, row, terms, now)
   const money = (major: number): string => words.money(toMinor(major, price.currency), price.currency)
   const mayChange = isAllowed(visit.actor, 'products.change')
   const to = (verb: string): string => `/desk/products/${row.slug}/${verb}`
@@ -132,18 +124,6 @@ function showProduct(call: DeskCall): PageReply {
     ],
     command: `shopstead offers show ${row.slug}`
   })
-}
-
-function picturesBlock(call: DeskCall, row: ProductRow, mayChange: boolean): Block {
-  const { app, words } = call
-  const { t } = words
-  const items = listImages(app, row.slug).map(({ id, alt, sku, image, problem, src }) => ({
-    name: alt || src,
-    picture: image?.url ?? null,
-    hints: [...(sku === null ? [] : [sku]), ...(problem === null ? [] : [problem])],
-    ...(mayChange ? { url: `/desk/products/${row.slug}/pictures/${id}` } : {})
-  }))
-  return { kind: 'list', title: t('desk.pictures'), items, empty: t('desk.noPictures') }
 }
 
 type Typed = Partial<
@@ -256,71 +236,32 @@ function editOf(form: URLSearchParams, known: Typed): ProductEdit {
   }
 }
 
+/** What was typed into the form of a stored product. */
+function typedEdit(call: DeskCall, form: URLSearchParams, row: ProductRow): ProductEdit {
+  return editOf(form, knownOf(call, row, entryOf(call, row)))
+}
+
+/** The value of an option that `none` empties. */
+function orNoneText(value: string | number | null | undefined): string | undefined {
+  return value === undefined ? undefined : String(value ?? 'none')
+}
+
 /** An edit as the options of `offers set`. */
 function optionsOf(edit: ProductEdit): Record<string, string | readonly string[] | undefined> {
-  const text = (value: string | number | null | undefined): string | undefined =>
-    value === undefined ? undefined : String(value ?? 'none')
   return {
     name: edit.name,
     price: edit.price,
-    'sale-price': text(edit.salePrice),
-    'sale-start': text(edit.saleStart),
-    'sale-end': text(edit.saleEnd),
-    cost: text(edit.cost),
-    weight: text(edit.weightGrams),
+    'sale-price': orNoneText(edit.salePrice),
+    'sale-start': orNoneText(edit.saleStart),
+    'sale-end': orNoneText(edit.saleEnd),
+    cost: orNoneText(edit.cost),
+    weight: orNoneText(edit.weightGrams),
     'tax-class': edit.taxClass,
     description: edit.description,
     category: edit.categories,
     tag: edit.tags
   }
 }
-
-const none = (): Field[][] => []
-
-/** An action on one product, which is refused when the product has changed since its form was shown. */
-function productAction(
-  verb: string,
-  title: (call: DeskCall) => string,
-  {
-    rows = none,
-    ...rest
-  }: {
-    rows?: (call: DeskCall, row: ProductRow, entry: ProductEntry) => Field[][]
-    known?: (call: DeskCall, row: ProductRow, entry: ProductEntry) => Known
-    command: (call: DeskCall, form: URLSearchParams, row: ProductRow) => string
-    run: (call: DeskCall, form: URLSearchParams, row: ProductRow) => unknown
-    isFree?: true
-  }
-): Action {
-  const entryOf = (call: DeskCall, row: ProductRow): ProductEntry =>
-    exportProduct(call.app.db, row, setting(call.app.db, 'shop.currency'))
-  return {
-    path: new RegExp(`^/desk/products/${slugPart}/${verb}$`),
-    name: `/desk/products/:slug/${verb}`,
-    needs: 'products.change',
-    form: (call) => {
-      const row = rowOf(call)
-      const entry = entryOf(call, row)
-      return {
-        title: title(call),
-        rows: rows(call, row, entry),
-        known: rest.known?.(call, row, entry) ?? {},
-        submit: rows === none ? title(call) : call.words.t('desk.save'),
-        back: { label: row.name, url: `/desk/products/${row.slug}` }
-      }
-    },
-    ...(rest.isFree ? {} : { version: (call) => JSON.stringify(entryOf(call, rowOf(call))) }),
-    command: (call, form) => rest.command(call, form, rowOf(call)),
-    run: async (call, form) => {
-      const row = rowOf(call)
-      await rest.run(call, form, row)
-      return `/desk/products/${row.slug}`
-    }
-  }
-}
-
-const entryFor = ({ app }: DeskCall, row: ProductRow): ProductEntry =>
-  exportProduct(app.db, row, setting(app.db, 'shop.currency'))
 
 /** What was typed in the grid of variations differently from what is stored, by SKU. */
 function gridEdits(call: DeskCall, form: URLSearchParams, { variations }: ProductEntry): Map<string, VariationEdit> {
@@ -347,9 +288,8 @@ function gridEdits(call: DeskCall, form: URLSearchParams, { variations }: Produc
 /** One command for each variation that changes. */
 function gridCommand(row: ProductRow, edits: ReadonlyMap<string, VariationEdit>): string {
   const lines = [...edits].map(([sku, { price, salePrice, stock }]) => {
-    const text = (value: string | number | null | undefined): string | undefined =>
-      value === undefined ? undefined : String(value ?? 'none')
-    return commandOf(`offers set ${row.slug}`, { sku, price, 'sale-price': text(salePrice), stock: text(stock) })
+    const options = { sku, price, 'sale-price': orNoneText(salePrice), stock: orNoneText(stock) }
+    return commandOf(`offers set ${row.slug}`, options)
   })
   return lines.length === 0 ? commandOf(`offers set ${row.slug}`, { sku: 'SKU', price: 'AMOUNT' }) : lines.join('\n')
 }
@@ -413,10 +353,8 @@ export const productActions: readonly Action[] = [
   productAction('edit', ({ words }) => words.t('desk.edit'), {
     rows: (call, _row, { variations }) => fieldsOf(call, { isNew: false, hasVariations: variations.length > 0 }),
     known: knownOf,
-    command: (call, form, row) =>
-      commandOf(`offers set ${row.slug}`, optionsOf(editOf(form, knownOf(call, row, entryFor(call, row))))),
-    run: (call, form, row) =>
-      editProduct(call.app, row.slug, editOf(form, knownOf(call, row, entryFor(call, row))), call.now)
+    command: (call, form, row) => commandOf(`offers set ${row.slug}`, optionsOf(typedEdit(call, form, row))),
+    run: (call, form, row) => editProduct(call.app, row.slug, typedEdit(call, form, row), call.now)
   }),
   productAction('stock', ({ words }) => words.t('desk.stock'), {
     rows: ({ words }) => [
@@ -453,61 +391,9 @@ export const productActions: readonly Action[] = [
           [`stock-${index}`, String(stock ?? '')]
         ])
       ),
-    command: (call, form, row) => gridCommand(row, gridEdits(call, form, entryFor(call, row))),
-    run: (call, form, row) => editVariations(call.app, row.slug, gridEdits(call, form, entryFor(call, row)), call.now)
+    command: (call, form, row) => gridCommand(row, gridEdits(call, form, entryOf(call, row))),
+    run: (call, form, row) => editVariations(call.app, row.slug, gridEdits(call, form, entryOf(call, row)), call.now)
   }),
-  productAction('picture', ({ words }) => words.t('desk.addPicture'), {
-    isFree: true,
-    rows: ({ words }) => [
-      [{ name: 'picture', label: words.t('desk.picture'), type: 'file', required: true }],
-      [{ name: 'alt', label: words.t('desk.alt'), hint: words.t('desk.altHint') }]
-    ],
-    command: (_call, form, row) => commandOf(`offers images add ${row.slug} PICTURE`, { alt: textOf(form, 'alt') }),
-    run: async ({ app, files, words }, form, row) => {
-      const [picture] = files
-      if (picture === undefined) throw refuseField('picture', words.t('desk.choosePicture'))
-      const alt = textOf(form, 'alt') ?? row.name
-      await addImage(app, row.slug, { src: picture.name, bytes: picture.bytes, alt, sku: undefined }, {})
-    }
-  }),
-  {
-    path: new RegExp(`^/desk/products/${slugPart}/pictures/([1-9]\\d{0,14})$`),
-    name: '/desk/products/:slug/pictures/:id',
-    needs: 'products.change',
-    form: (call) => {
-      const row = rowOf(call)
-      const { t } = call.words
-      return {
-        title: t('desk.picture'),
-        rows: [
-          [
-            {
-              name: 'what',
-              label: t('desk.pictureWhat'),
-              required: true,
-              choose: t('desk.choose'),
-              options: [
-                { value: 'first', label: t('desk.pictureFirst') },
-                { value: 'remove', label: t('desk.remove') }
-              ]
-            }
-          ]
-        ],
-        submit: t('desk.sure'),
-        back: { label: row.name, url: `/desk/products/${row.slug}` }
-      }
-    },
-    command: (call, form) =>
-      `shopstead offers images ${form.get('what') === 'remove' ? 'remove' : 'order'} ${call.params[0] ?? ''} ${call.params[1] ?? ''}`,
-    run: ({ app, params, words }, form) => {
-      const [slug = '', id] = params
-      const what = form.get('what')
-      if (what === 'remove') removeImage(app.db, slug, Number(id))
-      else if (what === 'first') orderImages(app.db, slug, [Number(id)])
-      else throw refuseField('what', words.t('desk.choose'))
-      return `/desk/products/${slug}`
-    }
-  },
   ...([true, false] as const).map((published) =>
     productAction(
       published ? 'publish' : 'unpublish',
