@@ -79,7 +79,7 @@ export async function readForm(request: Request, limit = limitBytes): Promise<UR
 const uploadType = /^multipart\/form-data[ \t]*;/i
 
 /**
- * Reads a submitted form that may come with files. An empty file field is no file.
+ * Reads a submitted form that may contain files. It leaves out the file fields that the visitor left empty.
  *
  * @param uploadLimit the most bytes of a form with files
  * @throws AppError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, VALIDATION_FAILED for a form that is broken

@@ -103,7 +103,7 @@ async function putBack(work: FileWork<{ yes?: boolean }>, file: string): Promise
 export function lostNotes({ lostPayouts }: Pick<Restored, 'lostPayouts'>): string[] {
   if (lostPayouts === null)
     return [
-      'There is no replaced database that could be read: compare the payouts to affiliates since the backup with your bank before the next one.'
+      'The shop could not read the replaced database: compare the payouts to affiliates since the backup with your bank before the next one.'
     ]
   if (lostPayouts.length === 0) return []
   const named = lostPayouts.map(({ code, amountMinor, currency, failed }) => {

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 
-/** A payout that the replaced database knew and the restored one does not, or of which it does not know the failure. */
+/** A payout that only the replaced database has, or whose failure only the replaced database has. */
 export type Lost = { id: number; code: string; amountMinor: number; currency: string; failed: boolean }
 
 /** A row of the table `lost_payouts`; `record` is its JSON. */
@@ -22,7 +22,7 @@ const made = `
       FROM payout_failures f WHERE f.payout_id = p.id))) AS record
   FROM payouts p JOIN affiliates a ON a.id = p.affiliate_id`
 
-/** What an earlier restore had lost, and nobody has taken over, is lost again. */
+/** The payouts of the replaced database, and those that an earlier restore lost and no operator has recorded since. */
 const known = `${made} UNION ALL SELECT payout_id, created_at, record FROM lost_payouts`
 
 const isMissing = `
@@ -47,7 +47,7 @@ const waiting = `
  * taken them over.
  *
  * @param previous the replaced database, if there was one
- * @returns those that wait; null when they are not known: there is no replaced database, or it cannot be read
+ * @returns the payouts that an operator must record; null without a replaced database, and for one that cannot be read
  */
 export function storeLostPayouts(previous: Database.Database | undefined, restoredFile: string): Lost[] | null {
   const made = previous === undefined ? null : read(previous)

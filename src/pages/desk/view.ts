@@ -91,7 +91,7 @@ const sections: readonly { path: string; label: TextKey; needs: Permission }[] =
   { path: '/desk/more', label: 'desk.everything', needs: 'today' }
 ]
 
-/** The frame of every page of the desk. Without a person there is no navigation. */
+/** The frame of every page of the desk. A visitor who is not logged in gets no navigation. */
 export function frame(app: App, title: string, rest: { visit: Visit | null; path: string }): HtmlReply['data'] {
   const site = siteOf(app)
   const { visit, path } = rest
