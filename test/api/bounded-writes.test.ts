@@ -8,6 +8,7 @@ import type { Browser } from '../support/browser.ts'
 import { goodPassword, makeUser } from '../support/people.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
+import { testClock } from '../support/shop-context.ts'
 import { checkOut, mug } from './checkout-support.ts'
 
 let shop: RunningShop
@@ -17,7 +18,8 @@ const warn = (message: string) => void (message !== 'the event loop was blocked'
 beforeAll(async () => {
   shop = await startShop({
     env: { SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1', SHOPSTEAD_PAYMENTS: 'sandbox,manual' },
-    overrides: { log: { debug: () => undefined, info: () => undefined, warn, error: warn } }
+    // Time stands still: some limits count by the minute of the clock, and a new minute allows more.
+    overrides: { clock: testClock(), log: { debug: () => undefined, info: () => undefined, warn, error: warn } }
   })
   setSetting(shop.app.db, 'storefront.enabled', 'true', Date.now())
   setSetting(shop.app.db, 'affiliates.termsVersion', '1.0.0', 0)

@@ -49,7 +49,8 @@ describe('a password', () => {
 describe('many concurrent passwords', () => {
   it('are hashed at most one per slot at the same time', async () => {
     const hasher = createPasswordHasher({ slots: 2 })
-    const work = Array.from({ length: 10 }, () => hasher.hash('lantern'))
+    // The hasher's own hash, of no account's password, takes the first turn.
+    const work = [hasher.verifyNothing('lantern'), ...Array.from({ length: 10 }, () => hasher.hash('lantern'))]
     expect(hasher.load()).toEqual({ running: 2, waiting: 9 })
     await Promise.all(work)
     expect(hasher.load()).toEqual({ running: 0, waiting: 0 })
