@@ -109,8 +109,12 @@ export function typedAddressView(
 }
 
 /** The country to begin with: the only one, one that is known, or that of the browser's first language. */
-export function likelyCountry(db: Db, known: readonly (string | undefined)[], languages: string | null): string {
-  const offered = shipToCountries(db)
+export function likelyCountry(
+  db: Db,
+  known: readonly (string | undefined)[],
+  languages: string | null,
+  offered = shipToCountries(db)
+): string {
   const region = /^[a-z]{2,3}(?:-[a-z]{4})?-([a-z]{2})\b/i.exec(languages?.trim() ?? '')?.[1]?.toUpperCase()
   const only = offered.length === 1 ? offered[0] : undefined
   return [only, ...known, region].find((code) => code !== undefined && offered.includes(code)) ?? ''
@@ -166,8 +170,8 @@ function errorsOf(errors: FieldErrors, name: string): readonly string[] | undefi
 
 export type Country = { code: string; name: string }
 
-/** The countries of an address form, which are those that the shop ships to, sorted by name. */
-export function countries(db: Db, language: Language): Country[] {
-  const named = shipToCountries(db).map((code) => ({ code, name: countryName(code, language) }))
+/** The countries of an address form, by default those that the shop ships to, sorted by name. */
+export function countries(db: Db, language: Language, codes = shipToCountries(db)): Country[] {
+  const named = codes.map((code) => ({ code, name: countryName(code, language) }))
   return named.toSorted((a, b) => a.name.localeCompare(b.name, language))
 }

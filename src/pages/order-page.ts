@@ -31,7 +31,7 @@ import { siteUrl } from '../shop/payments/gateway-page.ts'
 import type { ReturnResult } from '../shop/payments/gateway-page.ts'
 import { manualInstructions } from '../shop/settings/language.ts'
 import { listShipments } from '../shop/shipments/find.ts'
-import type { TaxLine } from '../shop/tax/terms.ts'
+import type { ShownOrder } from '../shop/checkout/shipping.ts'
 import { readForm } from './page.ts'
 import type { HtmlReply, PageCall, PageReply, PageRoute } from './page.ts'
 import { homeLinks, isOpen, shopHome, shopPage, siteOf } from './shop-site.ts'
@@ -200,21 +200,25 @@ export function moneyText(minor: number, { currency }: Pick<OrderRow, 'currency'
 }
 
 /** What each renewal of an order's subscription costs; null for an order that nothing renews. */
-function renewalText({ db }: App, order: OrderRow, site: Site): string | null {
-  const recurring = order.renewalOf === null && order.totalMinor > 0 ? recurringOfOrder(db, order) : null
-  if (recurring === null) return null
+function renewalText(order: OrderRow, recurring: ShownOrder['recurring'], site: Site): string | null {
+  if (recurring === null || order.renewalOf !== null || order.totalMinor === 0) return null
   const { interval, totals } = recurring
   const from = addInterval(order.paidAt ?? order.createdAt, interval)
   const values = { amount: moneyText(totals.totalMinor, order, site), day: dayText(toIso(from), site) }
   return site.t(`renewal.${interval}`, values)
 }
 
-/** An order's lines and sums as summary.eta shows them. `taxes` are the order's own by default. */
-export function summaryOf(app: App, order: OrderRow, site: Site, taxes?: readonly TaxLine[]): Summary {
+/** An order's lines and sums as summary.eta shows them. `preview` is what it would have, if that is not stored yet. */
+export function summaryOf(
+  app: App,
+  order: OrderRow,
+  site: Site,
+  preview?: Pick<ShownOrder, 'taxes' | 'lines' | 'recurring'>
+): Summary {
   const { id, createdAt, refundedMinor } = order
   const { t } = site
   const amountOf = (minor: number): string => moneyText(minor, order, site)
-  const parts = summaryRows(app.db, order, site, taxes)
+  const parts = summaryRows(app.db, order, site, preview?.taxes)
   const refunds = listRefunds(app.db, order).filter(({ state }) => state === 'done')
   const isNamed = refunds.some(({ lines }) => lines.length > 0)
   const refunded = isNamed
@@ -231,13 +235,13 @@ export function summaryOf(app: App, order: OrderRow, site: Site, taxes?: readonl
     : [{ label: t('sum.refunded'), amount: amountOf(-refundedMinor), isTotal: false }]
   return {
     caption: t('order.of', { id, day: dayText(toIso(createdAt), site) }),
-    lines: itemsOf(app.db, id).map((item) => ({
+    lines: (preview?.lines ?? itemsOf(app.db, id)).map((item) => ({
       name: item.name,
       quantity: item.quantity,
       amount: amountOf(lineAmountMinor(item))
     })),
     sums: [...parts, ...(refundedMinor > 0 ? refunded : [])],
-    renewal: renewalText(app, order, site)
+    renewal: renewalText(order, preview?.recurring ?? recurringOfOrder(app.db, order), site)
   }
 }
 

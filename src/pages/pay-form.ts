@@ -2,13 +2,16 @@ import { z } from 'zod'
 import type { App } from '../app.ts'
 import { codePoints } from '../platform/text.ts'
 import { isEmail, optionalLine } from '../shop/accounts/fields.ts'
-import { addressInput } from '../shop/checkout/address-rules.ts'
+import { addressInput, countryInput } from '../shop/checkout/address-rules.ts'
+import { missingPlace, placeColumn } from '../shop/checkout/buyer-place.ts'
 import { offeredMethods, isVatIdOf } from '../shop/checkout/order-form.ts'
 import { orderShipping, showOrder, lacksAddress, shipToCountries } from '../shop/checkout/shipping.ts'
 import type { ShownOrder } from '../shop/checkout/shipping.ts'
 import { shipToOf } from '../platform/postal/address.ts'
+import { countryCodes } from '../platform/postal/countries.ts'
 import { postalTexts } from '../platform/postal/words.ts'
 import { lacksDeliveryConsent } from '../shop/declarations/delivery-consent.ts'
+import type { Language } from '../platform/texts/languages.ts'
 import { isNamed } from '../shop/orders/address.ts'
 import { itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
@@ -33,13 +36,16 @@ const fields = [
 /** What the buttons of the form do; the button that orders has no name. */
 export type FormAction = 'order' | 'coupon' | 'vatId' | 'country'
 
+/** Where to ship to, the address of a business for its invoice, or only the country of what is not shipped. */
+export type AskedAddress = 'shipping' | 'business' | 'country'
+
 /** What the form of an order asks for. */
 export type Asked = {
   email: boolean
   name: boolean
   /** Whether an order without a name cannot be shipped. */
   isNameRequired: boolean
-  address: boolean
+  address: AskedAddress | null
   shippingMethod: boolean
   /** Whether files may be delivered at once. */
   deliveryConsent: boolean
@@ -55,16 +61,47 @@ export function askedOf(app: App, order: OrderRow, isChange: boolean, values: Re
   const { hasMethods } = orderShipping(app.db, order)
   const methodId = values['shipping_method']
   const shippingMethod = methodId === undefined ? order.shippingMethod : (findPickup(app.db, methodId) ?? null)
-  const isMissing = lacksAddress(app.db, items, { ...order, shippingMethod })
-  const isNameRequired = needsAddress(items, shippingMethod) && (isChange || !isNamed(contact, shipToOf(order)))
+  const address = askedAddress(app, { ...order, shippingMethod }, isChange, values)
+  const isNameRequired =
+    address === 'business'
+      ? isChange || !isNamed(contact, billingAddress, shippingAddress)
+      : needsAddress(items, shippingMethod) && (isChange || !isNamed(contact, shipToOf(order)))
   return {
     email: order.email === null || (isChange && order.userId === null),
     name: isNameRequired || isChange || !isNamed(contact, billingAddress, shippingAddress),
     isNameRequired,
-    address: isChange ? needsAddress(items, shippingMethod) : isMissing,
-    shippingMethod: hasMethods && (isChange || isMissing || methodId !== undefined || order.shippingMethod === null),
+    address,
+    shippingMethod:
+      hasMethods && (isChange || address === 'shipping' || methodId !== undefined || order.shippingMethod === null),
     deliveryConsent: lacksDeliveryConsent(app.db, order, items)
   }
+}
+
+/** The address that is missing, or with `isChange` the one that the order needs. The typed country can make a sale tax-free. */
+function askedAddress(
+  { db }: App,
+  order: OrderRow,
+  isChange: boolean,
+  values: Readonly<Record<string, string>>
+): AskedAddress | null {
+  const items = itemsOf(db, order.id)
+  if (isChange ? needsAddress(items, order.shippingMethod) : lacksAddress(db, items, order)) return 'shipping'
+  if (order.totalMinor === 0) return null
+  const column = placeColumn(items)
+  const known = isChange ? null : order[column]
+  const typed = values['country'] ? { ...known, country: values['country'].toUpperCase() } : known
+  return (
+    missingPlace(db, items, { ...order, [column]: typed }) ?? missingPlace(db, items, { ...order, [column]: known })
+  )
+}
+
+/** The countries of an address that is asked for. */
+export function askedCountries({ db }: App, address: AskedAddress): readonly string[] {
+  return address === 'shipping' ? shipToCountries(db) : countryCodes()
+}
+
+function addressSchema(app: App, address: AskedAddress, language: Language) {
+  return address === 'country' ? countryInput(language) : addressInput(askedCountries(app, address), language)
 }
 
 /** The values of the known fields of a submitted form. */
@@ -85,7 +122,8 @@ export function readAction(form: URLSearchParams, order: OrderRow): FormAction {
   const isEmptied = vatId === '' && form.has('vatIdShown') && order.vatId !== null
   if (isEmptied || (vatId !== '' && !isVatIdOf(order, vatId))) return 'vatId'
   // A form that showed no field but the country, because the other fields depend on it.
-  return form.has('country') && !form.has('address1') ? 'country' : 'order'
+  const isWhole = form.has('address1') || form.has('countryIsAll')
+  return form.has('country') && !isWhole ? 'country' : 'order'
 }
 
 /**
@@ -101,8 +139,8 @@ export function shownOrder(
   values: Readonly<Record<string, string>>,
   country = values['country']
 ): ShownOrder | null {
-  if (!asked.address && !asked.shippingMethod) return null
-  const address = asked.address ? { country: country || undefined, state: values['state'] } : null
+  if (asked.address === null && !asked.shippingMethod) return null
+  const address = asked.address !== null ? { country: country || undefined, state: values['state'] } : null
   return showOrder(app.db, order, { address, methodId: values['shipping_method'] })
 }
 
@@ -124,9 +162,10 @@ export function choiceInput(app: App, order: OrderRow, isChange: boolean, values
       .transform((tick) => tick !== undefined)
       .refine((isGiven) => isGiven || !asked.deliveryConsent, t('consent.needed')),
     total: z.coerce.number().int().optional().catch(undefined),
-    address: asked.address
-      ? addressInput(shipToCountries(app.db), textLanguage)
-      : z.unknown().transform((): undefined => undefined)
+    address:
+      asked.address === null
+        ? z.unknown().transform((): undefined => undefined)
+        : addressSchema(app, asked.address, textLanguage)
   })
 }
 

@@ -13,20 +13,23 @@ import { itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
 import { maskedEmail } from '../shop/orders/view.ts'
 import { manualInstructions } from '../shop/settings/language.ts'
-import { afterInterval, renewalOf } from '../shop/orders/renewal-order.ts'
+import { addInterval } from '../shop/benefits/period.ts'
+import { recurringOfOrder } from '../shop/orders/renewal-order.ts'
+import { setting } from '../shop/settings/settings.ts'
 import { toIso } from '../platform/iso-time.ts'
 import { dayText } from '../platform/texts/languages.ts'
 import { needsAddress } from '../shop/shipping/zones.ts'
-import { addressView, likelyCountry } from './address-form.ts'
+import { addressView, countries, likelyCountry } from './address-form.ts'
 import { pathOf } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { moneyText, summaryOf } from './order-page.ts'
 import type { HtmlReply, PageCall } from './page.ts'
-import { askedOf, shownOrder } from './pay-form.ts'
+import { askedCountries, askedOf, shownOrder } from './pay-form.ts'
+import type { AskedAddress } from './pay-form.ts'
 import { visitorOf } from './prove-page.ts'
 import { shopPage, siteOf } from './shop-site.ts'
 import { checkoutFields, optionalAddress } from './storefront/form-view.ts'
-import type { Site } from './storefront/site.ts'
+import type { AddressForm, Site } from './storefront/site.ts'
 
 /**
  * The hosted page on which the buyer gives what is missing and chooses a payment method, with what this browser typed.
@@ -39,12 +42,12 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
   const values = { ...(isTheirs ? storedValues(app, order) : {}), ...draft.values }
   const asked = askedOf(app, order, isChange, draft.values)
   const known = { values, errors: draft.errors, focus: firstErrorOf(draft) }
-  const country = countryOf(call, order, values)
-  const asksAddress = asked.address ? addressView(app.db, country, known, site.textLanguage) : null
+  const country = countryOf(call, order, values, asked.address ?? 'shipping')
+  const asksAddress = asked.address === null ? null : askedView(app, asked.address, { country, known }, site)
   const preview = shownOrder(app, order, asked, values, asksAddress?.country?.code)
-  const isOptional = preview !== null && offersPickup(preview)
+  const isOptional = asked.address === 'shipping' && preview !== null && offersPickup(preview)
   const address = isOptional && asksAddress !== null ? optionalAddress(asksAddress) : asksAddress
-  const shown = preview?.shown ?? order
+  const { shown, recurring } = preview ?? { shown: order, recurring: recurringOfOrder(app.db, order) }
   const methods = offeredMethods(app, shown)
   const fields = checkoutFields(site, known, { coupon: 'coupon', isNameRequired: asked.isNameRequired && !isOptional })
   const asksShipping = asked.shippingMethod && preview !== null && (address?.country !== null || offersPickup(preview))
@@ -53,17 +56,18 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
     focus: known.focus,
     action: pathOf(order),
     isChange,
-    summary: summaryOf(app, shown, site, preview?.taxes),
+    summary: summaryOf(app, shown, site, preview ?? undefined),
     total: shown.totalMinor,
     shipping: asksShipping ? shippingView(preview, country, site, draft) : null,
     coupon: canTakeCoupon(app.db, order) ? fields.coupon : null,
     vatId: takesVatId(app.db, order) ? fields.vatId : null,
     rows: [...(asked.email ? [[fields.email]] : []), ...(asked.name ? [[fields.firstName, fields.lastName]] : [])],
     address,
+    countryIsAll: asked.address === 'country' && address?.country !== null,
     known: isChange ? null : knownDetails(app, order, site, { values: draft.values, isTheirs }),
     consent: asked.deliveryConsent ? fields.immediateDelivery : null,
     ...paymentView(app, methods, draft, site),
-    due: site.isEuLaw && address?.country !== null ? dueTexts(app, shown, site, call.now) : [],
+    due: site.isEuLaw && address?.country !== null ? dueTexts(app, { shown, recurring }, site, call.now) : [],
     submit: submitWords(dueMinor(app.db, shown), shown, methods, address?.country === null, site),
     cancel: `/checkout/cancel/${order.publicToken}`
   }
@@ -132,17 +136,21 @@ function submitWords(
  * What the buyer owes, directly above the button: the amount now, and for subscriptions that of each period and the
  * minimum term (directive 2011/83/EU, article 8(2); § 312j BGB).
  */
-function dueTexts(app: App, shown: OrderRow, site: Site, now: number): string[] {
+function dueTexts(
+  app: App,
+  { shown, recurring }: Pick<ShownOrder, 'shown' | 'recurring'>,
+  site: Site,
+  now: number
+): string[] {
   const { t } = site
-  const renewal = renewalOf(itemsOf(app.db, shown.id), shown)
   const due = t('pay.due', { amount: moneyText(dueMinor(app.db, shown), shown, site) })
-  if (renewal === null) return [due]
-  const amount = moneyText(renewal.amountMinor, shown, site)
+  if (recurring === null) return [due]
+  const { interval, totals } = recurring
   const each = {
-    amount: shown.taxIncluded || shown.taxMinor === 0 ? amount : t('pay.plusTax', { amount }),
-    day: dayText(toIso(afterInterval(now, renewal.interval)), site)
+    amount: moneyText(totals.totalMinor, shown, site),
+    day: dayText(toIso(addInterval(now, interval)), site)
   }
-  return [due, t(`pay.each.${renewal.interval}`, each)]
+  return [due, t(`pay.each.${interval}`, each)]
 }
 
 type Viewer = { values: Draft['values']; isTheirs: boolean }
@@ -177,9 +185,27 @@ function storedValues({ db }: App, order: OrderRow): Record<string, string> {
   return { ...(email === null ? {} : { email }), ...contact, ...address, ...(vatId === null ? {} : { vatId }) }
 }
 
-function countryOf({ app, request }: PageCall, order: OrderRow, values: Draft['values']): string {
+function countryOf(
+  { app, request }: PageCall,
+  order: OrderRow,
+  values: Draft['values'],
+  address: AskedAddress
+): string {
   const known = [values['country'], order.shippingAddress?.country, order.billingAddress?.country]
-  return likelyCountry(app.db, known, request.headers.get('accept-language'))
+  const likely = likelyCountry(app.db, known, request.headers.get('accept-language'), askedCountries(app, address))
+  return likely === '' && address === 'country' ? setting(app.db, 'shop.country') : likely
+}
+
+type Typed = { country: string; known: Pick<Draft, 'values' | 'errors'> }
+
+/** The fields of an address that is asked for, under what it is for. */
+function askedView(app: App, address: AskedAddress, { country, known }: Typed, site: Site): AddressForm {
+  const { t, textLanguage } = site
+  const offered = countries(app.db, textLanguage, askedCountries(app, address))
+  const view = addressView(app.db, country, known, textLanguage, offered)
+  if (address === 'shipping') return view
+  const title = t(address === 'business' ? 'pay.businessAddress' : 'pay.country')
+  return { ...view, texts: { ...view.texts, title }, rows: address === 'country' ? [] : view.rows }
 }
 
 /** The field that gets the focus. */

@@ -3,7 +3,7 @@ import { write } from '../../src/platform/db/database.ts'
 import { applyCatalogFile } from '../../src/shop/catalog/apply-catalog.ts'
 import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
-import { afterInterval } from '../../src/shop/orders/renewal-order.ts'
+import { addInterval } from '../../src/shop/benefits/period.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
@@ -72,8 +72,8 @@ it('a subscription says what each period costs after the first, and its minimum 
 })
 
 it('a month after the last day of January is the last day of February', () => {
-  expect(new Date(afterInterval(Date.UTC(2027, 0, 31, 12), 'month')).toISOString()).toBe('2027-02-28T12:00:00.000Z')
-  expect(new Date(afterInterval(Date.UTC(2028, 1, 29), 'year')).toISOString()).toBe('2029-02-28T00:00:00.000Z')
+  expect(new Date(addInterval(Date.UTC(2027, 0, 31, 12), 'month')).toISOString()).toBe('2027-02-28T12:00:00.000Z')
+  expect(new Date(addInterval(Date.UTC(2028, 1, 29), 'year')).toISOString()).toBe('2029-02-28T00:00:00.000Z')
 })
 
 it('prices say that they include the tax and not the shipping, with a link to its costs from the zones', async () => {

@@ -3,7 +3,7 @@ import type { FieldErrors } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toFieldErrors } from '../../platform/http/validation.ts'
 import { shipToOf } from '../../platform/postal/address.ts'
-import { countryName } from '../../platform/postal/countries.ts'
+import { countryName, isCountry } from '../../platform/postal/countries.ts'
 import { postalFormat, readPostcode } from '../../platform/postal/format.ts'
 import type { PostalField, PostalFormat } from '../../platform/postal/format.ts'
 import { postalTexts, postalWords } from '../../platform/postal/words.ts'
@@ -118,6 +118,17 @@ export function addressRefusals(db: Db, { sent, cart, shipping, userId }: Sale):
   })
 }
 
+/** Only the country of an address, for what is not shipped. */
+export function countryInput(language: Language = 'en') {
+  const { noCountry } = postalTexts(language).refusals
+  return addressParts.transform(({ country }, context): Address => {
+    const code = country.toUpperCase()
+    if (isCountry(code)) return { country: code }
+    context.addIssue({ code: 'custom', path: ['country'], message: noCountry })
+    return z.NEVER
+  })
+}
+
 type SentAddress = NonNullable<QuoteBody['shippingAddress']>
 
 /** What a buyer reads whose order does not say who gets the parcel. */
@@ -135,7 +146,7 @@ export function lacksRecipient(
 }
 
 /** The messages for the parts of an address that its country does not accept. */
-function errorsOf(address: SentAddress): FieldErrors {
+export function errorsOf(address: Partial<SentAddress>): FieldErrors {
   const { address1 = '', address2 = '', city = '', state = '', postcode = '', country = '' } = address
   const typed = { address1, address2, city, state, postcode, country }
   const { error } = addressInput(country === '' ? [] : [country]).safeParse(typed)

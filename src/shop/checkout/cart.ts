@@ -395,7 +395,7 @@ export function emailOf(body: QuoteBody, user: UserRow | null): string | null {
 }
 
 /** The VAT id of a business in its stored form; null if there is none, or if it is not valid. */
-export function vatIdOf({ customer }: QuoteBody): string | null {
+export function vatIdOf({ customer }: Pick<QuoteBody, 'customer'>): string | null {
   return readVatId(customer?.vatId ?? '')?.id ?? null
 }
 

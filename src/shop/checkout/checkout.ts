@@ -40,6 +40,7 @@ import { withTemplate } from '../payments/gateway-page.ts'
 import { evaluateCodes, takeCheckoutPoint, runCardCheckout } from './limits.ts'
 import type { Evaluate } from './limits.ts'
 import { contactOf } from './address-rules.ts'
+import { missingPlace } from './buyer-place.ts'
 import { lacksAddress, toChosenShipping } from './shipping.ts'
 import { makeAccount, prepareAccount, readAccountRequest } from './new-account.ts'
 import type { CheckoutInput, CheckoutCaller, PlacedOrder, ContinuingCaller, StartedPayment } from './continue-order.ts'
@@ -202,7 +203,8 @@ function startPayment(shop: ShopContext, tx: Tx, placing: Placing, now: number):
   // With manual payment in the list the buyer chooses on our own page first.
   if (cards === null || offersChoice(shop, strategy)) return { order, attempt: null }
   // Our own page asks where to ship to, and whether files may be delivered at once, before the gateway's page takes the payment.
-  const asksFirst = lacksAddress(tx, lines, order) || lacksDeliveryConsent(tx, order, lines)
+  const lacksPlace = lacksAddress(tx, lines, order) || missingPlace(tx, lines, order) !== null
+  const asksFirst = lacksPlace || lacksDeliveryConsent(tx, order, lines)
   if (!takesToken(strategy) && asksFirst) return { order, attempt: null }
   const kind = strategies[strategy].attemptKind
   return { order, attempt: createAttempt(tx, order, { gateway: cards.name, kind, livemode: cards.livemode }, now) }

@@ -5,7 +5,7 @@ import type { Tx, Db } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
-import { namesOf } from '../orders/address.ts'
+import { isNamed, namesOf } from '../orders/address.ts'
 import type { Address } from '../orders/address.ts'
 import { dueMinor } from '../orders/credits.ts'
 import { extendHold } from '../orders/holds.ts'
@@ -23,6 +23,7 @@ import type { AttemptRow } from '../payments/rows.ts'
 import { settleAttempt } from '../payments/settle.ts'
 import { buyerStatusOf, isPayable, openPageOf, canTakeCoupon } from './buyer-status.ts'
 import { lacksRecipient, recipientNeeded } from './address-rules.ts'
+import { missingPlace, placeColumn } from './buyer-place.ts'
 import { chooseShipping, lacksMethod, repriceShipping, lacksAddress } from './shipping.ts'
 import { hasCustomerLimit, limitsCustomers } from '../orders/coupon-uses.ts'
 import { addCoupon, couponFor, setVatId } from '../orders/reprice-order.ts'
@@ -120,6 +121,7 @@ function decide(tx: Tx, shop: ShopContext, orderId: number, choice: Chosen): Att
   if (lacksAddress(tx, itemsOf(tx, orderId), { ...known, shippingMethod }))
     throw validationFailed({ country: ['Please enter the address to ship to.'] })
   if (lacksRecipient(tx, { ...known, shippingMethod })) throw validationFailed({ firstName: [recipientNeeded] })
+  assertPlace(tx, { ...known, shippingMethod })
   if (lacksDeliveryConsent(tx, known, itemsOf(tx, orderId))) {
     if (choice.immediateDelivery !== true)
       throw validationFailed({ immediateDelivery: ['Please agree, so that we can deliver the files at once.'] })
@@ -128,6 +130,16 @@ function decide(tx: Tx, shop: ShopContext, orderId: number, choice: Chosen): Att
   const shipped = chooseShipping(tx, { before: order, order: known }, choice.shippingMethod, now)
   assertShown(shop, shipped, choice)
   return paymentMethods[choice.method].start(tx, shop, { before: order, order: shipped }, now)
+}
+
+/** @throws AppError VALIDATION_FAILED (`country`, `firstName`) for an order without the place that its tax depends on */
+function assertPlace(tx: Tx, order: OrderRow): void {
+  const missing = order.totalMinor === 0 ? null : missingPlace(tx, itemsOf(tx, order.id), order)
+  if (missing === 'country') throw validationFailed({ country: ['Please choose your country.'] })
+  if (missing === null) return
+  if (!isNamed(order.contact, order.billingAddress, order.shippingAddress))
+    throw validationFailed({ firstName: ['Please enter the name of your company, or your name.'] })
+  throw validationFailed({ country: ['Please enter the address of your company.'] })
 }
 
 /** A choice, and the visitor who made it. */
@@ -139,7 +151,9 @@ type Chosen = PaymentChoice & { visitor: Visitor }
  */
 function changesOrder(tx: Tx, order: OrderRow, choice: Chosen): boolean {
   const { method, replaces = false, address, shippingMethod } = choice
-  const isOtherAddress = address !== undefined && !lacksAddress(tx, itemsOf(tx, order.id), order)
+  const items = itemsOf(tx, order.id)
+  const isMissing = lacksAddress(tx, items, order) || missingPlace(tx, items, order) !== null
+  const isOtherAddress = address !== undefined && !isMissing
   const isOtherShipping = shippingMethod !== undefined && order.shippingMethod !== null
   return replaces || method === 'manual' || isOtherAddress || isOtherShipping
 }
@@ -168,9 +182,9 @@ function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, now: number
   const { firstName, lastName, address, replaces = false } = choice
   const buyerName = { ...(firstName === null ? {} : { firstName }), ...(lastName === null ? {} : { lastName }) }
   const contact = replaces ? { ...order.contact, ...buyerName } : { ...buyerName, ...order.contact }
-  const recipient = { ...namesOf(order.shippingAddress), ...buyerName }
-  const shippingAddress = address === undefined ? order.shippingAddress : { ...recipient, ...address }
-  recordContact(tx, order.id, { contact, shippingAddress }, now)
+  const column = placeColumn(itemsOf(tx, order.id))
+  const place = address === undefined ? {} : { [column]: { ...namesOf(order[column]), ...buyerName, ...address } }
+  recordContact(tx, order.id, { contact, ...place }, now)
 }
 
 /** The email of an account's order is the account's. */

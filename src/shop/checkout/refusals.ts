@@ -12,6 +12,7 @@ import type { EvaluatedCart, Sale } from './cart.ts'
 import { stockRefusals } from './held-orders.ts'
 import { offersChoice } from './payment-config.ts'
 import { addressRefusals } from './address-rules.ts'
+import { placeRefusals } from './buyer-place.ts'
 import { shippingRefusals } from './shipping.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { renewalInterval } from '../benefits/kinds.ts'
@@ -90,6 +91,7 @@ function saleRefusals(db: Db, sale: Sale, now: number): RefusalGroup[] {
     { refusals: vatIdRefusals(sale.sent.customer?.vatId) },
     { refusals: shippingRefusals(db, sale.shipping, sale.shippingRequest, () => methodChoices(sale)) },
     { refusals: addressRefusals(db, sale), message: 'The address is not complete.' },
+    { refusals: placeRefusals(db, sale), message: 'The address is not complete.' },
     { refusals: emailRefusals(db, sale) }
   ]
 }

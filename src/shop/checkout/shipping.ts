@@ -23,11 +23,11 @@ import type { ProductType } from '../catalog/product-types.ts'
 import type { Address } from '../orders/address.ts'
 import { setting } from '../settings/settings.ts'
 import { validationFailed } from '../../errors.ts'
-import { renewingLines } from '../orders/renewal-order.ts'
-import type { RenewingLine } from '../orders/renewal-order.ts'
+import { recurringOfOrder, renewingLines } from '../orders/renewal-order.ts'
+import type { Recurring, RenewingLine } from '../orders/renewal-order.ts'
 import { itemsOf } from '../orders/find.ts'
 import { repriced, repriceOrder, setShipping, withShipping } from '../orders/reprice-order.ts'
-import type { OrderRow } from '../orders/find.ts'
+import type { OrderItemRow, OrderRow } from '../orders/find.ts'
 import { toColumns } from '../orders/totals.ts'
 import type { TaxLine } from '../tax/terms.ts'
 
@@ -171,7 +171,13 @@ export function orderShipping(db: Db, order: OrderRow, methodId?: string): Shipp
 }
 
 /** What a form shows of an unpaid order before its input is stored. */
-export type ShownOrder = { shown: OrderRow; taxes: readonly TaxLine[]; choice: ShippingChoice }
+export type ShownOrder = {
+  shown: OrderRow
+  lines: readonly OrderItemRow[]
+  taxes: readonly TaxLine[]
+  choice: ShippingChoice
+  recurring: Recurring<OrderItemRow> | null
+}
 
 /**
  * An unpaid order as a form shows it before its input is stored: for the address, and with the method, that are chosen
@@ -184,14 +190,18 @@ export function showOrder(
 ): ShownOrder {
   const { country, state } = wanted.address ?? {}
   const place = { ...(country === undefined ? {} : { country }), ...(state === undefined ? {} : { state }) }
-  const moved = wanted.address === null ? order : { ...order, shippingAddress: { address1: '-', ...place } }
+  const items = itemsOf(db, order.id)
+  const isShipped = needsShipping(items)
+  const at = isShipped ? { shippingAddress: { address1: '-', ...place } } : { billingAddress: place }
+  const moved = wanted.address === null ? order : { ...order, ...at }
   const choice = orderShipping(db, moved, wanted.methodId)
   const own = choice.methods.find(({ id }) => id === order.shippingMethod?.id)
   const chosen = choice.chosen ?? own ?? choice.methods.find(({ pickup }) => !pickup) ?? null
   const shipped = choice.hasMethods ? withShipping(moved, toChosenShipping({ chosen })) : moved
-  const { totals } = repriced(db, shipped)
+  const { totals, lines } = repriced(db, shipped)
   const shown = { ...order, ...toColumns(totals), shippingMethod: shipped.shippingMethod }
-  return { shown, taxes: totals.tax.lines, choice: { ...choice, chosen } }
+  const recurring = recurringOfOrder(db, shipped, lines)
+  return { shown, lines, taxes: totals.tax.lines, choice: { ...choice, chosen }, recurring }
 }
 
 /**

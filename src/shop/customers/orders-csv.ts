@@ -88,6 +88,7 @@ const orderColumns: Record<string, (order: OrderRow, payment: Payment | undefine
   company: ({ contact }) => contact.companyName ?? null,
   billing_country: ({ billingAddress }) => billingAddress?.country ?? null,
   shipping_country: ({ shippingAddress }) => shippingAddress?.country ?? null,
+  card_country: ({ cardCountry }) => cardCountry,
   vat_id: ({ vatId }) => vatId,
   gateway: (_order, payment) => payment?.gateway ?? null,
   payment: (_order, payment) => payment?.objectId ?? null,

@@ -6,7 +6,6 @@ import { eraseRows } from '../../platform/db/personal.ts'
 import { rawStatement } from '../../platform/db/database.ts'
 import { keyedHash } from '../../platform/db/keyed-hash.ts'
 import { emailKey } from '../../platform/text.ts'
-import type { Address, OrderContact } from './address.ts'
 import { getOrder, placedAsGuest } from './find.ts'
 import type { OrderRow, Person } from './find.ts'
 import { orderChanges, orderCoupons, orders, guestWithData } from './schema.ts'
@@ -48,16 +47,25 @@ function setEmail(tx: Tx, orderId: number, email: string | null, now: number): O
     .get()
 }
 
-/** Stores which card pays an order, before it is paid: a card of the affiliate puts the referral in review. */
-export function recordCard(tx: Tx, orderId: number, cardFingerprint: string | null): void {
-  if (cardFingerprint !== null) tx.orm.update(orders).set({ cardFingerprint }).where(eq(orders.id, orderId)).run()
+/**
+ * Stores which card pays an order, before it is paid: a card of the affiliate puts the referral in review, and the card's
+ * country is evidence of where a buyer of downloads is.
+ */
+export function recordCard(
+  tx: Tx,
+  orderId: number,
+  card: { fingerprint: string | null; country: string | null } | null
+): void {
+  if (card === null) return
+  const { fingerprint: cardFingerprint, country: cardCountry } = card
+  tx.orm.update(orders).set({ cardFingerprint, cardCountry }).where(eq(orders.id, orderId)).run()
 }
 
 /** Stores what the buyer entered on the hosted page. */
 export function recordContact(
   tx: Tx,
   orderId: number,
-  buyer: { contact: OrderContact; shippingAddress: Address | null },
+  buyer: Partial<Pick<OrderRow, 'contact' | 'shippingAddress' | 'billingAddress'>>,
   now: number
 ): void {
   tx.orm

@@ -10,7 +10,7 @@ import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
 import { isCreditable } from '../affiliates/credit.ts'
-import { isShipped, needsShipping } from '../catalog/product-types.ts'
+import { needsShipping } from '../catalog/product-types.ts'
 import { emit } from '../webhooks/emit.ts'
 import { createReferral, finalRefusalOf, rejectReferral } from '../referrals/referrals.ts'
 import { isModuleOn, setting } from '../settings/settings.ts'
@@ -143,6 +143,7 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
       status: 'pending',
       vatId: original.vatId,
       cardFingerprint: original.cardFingerprint,
+      cardCountry: original.cardCountry,
       ...toColumns(totalsOf(lines, { ...original, shippingMinor, listShippingMinor: null, tax })),
       shippingMethod: isShipped ? original.shippingMethod : null,
       publicToken: randomToken(),
@@ -203,28 +204,4 @@ export function copyAttribution(
   checkReferral(tx, order, now)
   const refusal = finalRefusalOf(tx, originalId)
   if (refusal !== null) rejectReferral(tx, orderId, refusal, now)
-}
-
-/**
- * What the subscriptions of an order cost in each further period, at list prices, because a coupon applies to the first
- * payment only, with their shipping. Tax that prices do not include is not part of it. Null without a subscription.
- */
-export function renewalOf(
-  items: readonly OrderItemRow[],
-  { shippingMinor }: Pick<OrderRow, 'shippingMinor'>
-): { amountMinor: number; interval: BillingInterval } | null {
-  const renewing = items.filter(({ grants }) => grants.some((grant) => renewalInterval(grant) !== null))
-  const interval = renewing.flatMap(({ grants }) => grants.map(renewalInterval)).find((each) => each !== null)
-  if (interval === undefined || interval === null) return null
-  const goodsMinor = renewing.reduce((sum, { unitPriceMinor, quantity }) => sum + unitPriceMinor * quantity, 0)
-  return { amountMinor: goodsMinor + (renewing.some(({ type }) => isShipped(type)) ? shippingMinor : 0), interval }
-}
-
-/** The time (epoch ms) one period later. A day that the month does not have is its last day, as at the gateway. */
-export function afterInterval(at: number, interval: BillingInterval): number {
-  const date = new Date(at)
-  const months = interval === 'month' ? 1 : 12
-  const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months + 1, 0)).getUTCDate()
-  const day = Math.min(date.getUTCDate(), last)
-  return new Date(at).setUTCFullYear(date.getUTCFullYear(), date.getUTCMonth() + months, day)
 }

@@ -85,6 +85,11 @@ export const orders = sqliteTable(
     deliveryConsentAt: instant('delivery_consent_at'),
     /** What the gateway gives for the number of the card, to compare it with the cards of an affiliate. */
     cardFingerprint: internal(text('card_fingerprint'), null),
+    /**
+     * The country of the bank that issued the card. Beside the billing address, it is the second piece of evidence of where
+     * a buyer of downloads is (Implementing Regulation (EU) 282/2011, article 24f).
+     */
+    cardCountry: notPersonal(text('card_country')),
     /** Whether the order was sold by another shop and moved in: it has no document here (imported-order.ts). */
     imported: bool('imported').notNull().default(false),
     importedRecord: personal(json('imported_record', importedRecord), null),

@@ -22,8 +22,11 @@ export type GatewayState = {
   /** The attempt's token as the object carries it. */
   token: string | null
   email: string | null
-  /** What the gateway gives for the number of the card, the same for each payment with it; null if it is not a card. */
-  cardFingerprint: string | null
+  /**
+   * What the gateway gives for the number of the card, the same for each payment with it, and the country of the bank that
+   * issued it; null if it is not a card.
+   */
+  card: { fingerprint: string | null; country: string | null } | null
   /** Where the buyer authenticates at the bank. */
   redirectUrl: string | null
   url: string | null
@@ -54,7 +57,7 @@ export function stateOfIntent(intent: Stripe.PaymentIntent): GatewayState {
     livemode: intent.livemode,
     token: attemptTokenOf(intent.metadata),
     email: intent.receipt_email ?? objectOf(intent.payment_method)?.billing_details?.email ?? null,
-    cardFingerprint: fingerprintOf(intent.payment_method),
+    card: cardOf(intent.payment_method),
     redirectUrl: intent.next_action?.redirect_to_url?.url ?? null,
     url: null,
     failure: intent.last_payment_error ? readGatewayError(intent.last_payment_error) : null,
@@ -62,8 +65,9 @@ export function stateOfIntent(intent: Stripe.PaymentIntent): GatewayState {
   }
 }
 
-function fingerprintOf(method: Stripe.PaymentIntent['payment_method'] | undefined): string | null {
-  return objectOf(method)?.card?.fingerprint ?? null
+function cardOf(method: Stripe.PaymentIntent['payment_method'] | undefined): GatewayState['card'] {
+  const card = objectOf(method)?.card
+  return card === undefined ? null : { fingerprint: card.fingerprint ?? null, country: card.country ?? null }
 }
 
 /** An intent without a payment method was declined or not tried yet; its last error tells which. */
@@ -89,9 +93,9 @@ export function stateOfSession(session: Stripe.Checkout.Session): GatewayState {
     livemode: session.livemode,
     token: attemptTokenOf(session.metadata),
     email: session.customer_details?.email ?? session.customer_email,
-    cardFingerprint:
-      fingerprintOf(objectOf(session.payment_intent)?.payment_method) ??
-      fingerprintOf(objectOf(session.subscription)?.default_payment_method),
+    card:
+      cardOf(objectOf(session.payment_intent)?.payment_method) ??
+      cardOf(objectOf(session.subscription)?.default_payment_method),
     redirectUrl: null,
     url: session.url,
     failure: null,

@@ -104,7 +104,7 @@ function takePayment(unit: UnitOfWork, attempt: AttemptRow, state: GatewayState)
     warn(unit, { orderId: order.id, kind: 'paid_twice', objectId: state.objectId, message })
     return
   }
-  recordCard(tx, order.id, state.cardFingerprint)
+  recordCard(tx, order.id, state.card)
   const late = order.status === 'cancelled'
   if (usedUp.length > 0) holdForCoupons(unit, order, state, usedUp)
   const paid = payOrder(tx, order.id, { by, reason: `paid: ${state.objectId}`, latePayment: late }, now)

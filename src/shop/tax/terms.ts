@@ -128,6 +128,11 @@ export function saleTerms(
   return { included, rateOf, removed: isRemoved ? (line) => (isOwed(line) ? chargedRate(line) : null) : null }
 }
 
+/** Whether the tax of a sale depends on where the buyer is: the shop is in the EU and charges tax. */
+export function dependsOnPlace(db: Db): boolean {
+  return mayReverseCharge(db)
+}
+
 /** Whether the shop charges no tax at all, because it is a small business (§ 19 UStG, Directive 2006/112/EC, article 284). */
 function isSmallBusiness(db: Db): boolean {
   return setting(db, 'tax.smallBusiness')

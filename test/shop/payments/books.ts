@@ -64,7 +64,7 @@ export function stateOf(attempt: AttemptRow, changes: Partial<GatewayState> = {}
     redirectUrl: null,
     url: null,
     failure: null,
-    cardFingerprint: null,
+    card: null,
     subscription: null,
     ...changes
   }

@@ -58,7 +58,7 @@ describe('a PaymentIntent', () => {
       redirectUrl: null,
       url: null,
       failure: null,
-      cardFingerprint: null,
+      card: null,
       subscription: null
     })
   })
@@ -118,7 +118,7 @@ describe('a Checkout Session', () => {
       redirectUrl: null,
       url: 'https://pay.example/cs_1',
       failure: null,
-      cardFingerprint: null,
+      card: null,
       subscription: null
     })
   })

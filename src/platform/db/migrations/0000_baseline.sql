@@ -865,6 +865,7 @@ CREATE TABLE `orders` (
 	`paid_at` integer,
 	`delivery_consent_at` integer,
 	`card_fingerprint` text,
+	`card_country` text,
 	`imported` integer DEFAULT false NOT NULL,
 	`imported_record` text,
 	`created_at` integer NOT NULL,

@@ -108,6 +108,8 @@ export const pages = {
   'pay.apply': 'Anwenden',
   'pay.applyVatId': 'USt-IdNr. anwenden',
   'pay.shipTo': 'Lieferung an',
+  'pay.businessAddress': 'Anschrift Ihrer Firma',
+  'pay.country': 'Ihr Land',
   'pay.addressTyped': 'Die Adresse, die Sie eingegeben haben',
   'pay.change': 'E-Mail oder Adresse ändern',
   'pay.continue': 'Weiter zur Zahlung',
@@ -116,7 +118,6 @@ export const pages = {
   'pay.due': 'Sie zahlen jetzt {amount}.',
   'pay.each.month': 'Danach {amount} in jedem Monat ab dem {day}, bis Sie kündigen. Die Mindestlaufzeit ist ein Monat.',
   'pay.each.year': 'Danach {amount} in jedem Jahr ab dem {day}, bis Sie kündigen. Die Mindestlaufzeit ist ein Jahr.',
-  'pay.plusTax': '{amount} zuzüglich Steuer',
   'pay.cancel': 'Abbrechen und zurück',
   'pay.unavailable': 'Zahlungen sind im Moment nicht möglich. Bitte versuchen Sie es später noch einmal.',
   'pay.tooHeavy':

@@ -108,6 +108,8 @@ export const pages = {
   'pay.apply': 'Appliquer',
   'pay.applyVatId': 'Appliquer le numéro de TVA',
   'pay.shipTo': 'Livrer à',
+  'pay.businessAddress': 'Adresse de votre entreprise',
+  'pay.country': 'Votre pays',
   'pay.addressTyped': 'L’adresse que vous avez saisie',
   'pay.change': 'Modifier l’e-mail ou l’adresse',
   'pay.continue': 'Continuer vers le paiement',
@@ -118,7 +120,6 @@ export const pages = {
     'Puis {amount} chaque mois à partir du {day}, jusqu’à ce que vous résiliez. La durée minimale est d’un mois.',
   'pay.each.year':
     'Puis {amount} chaque année à partir du {day}, jusqu’à ce que vous résiliez. La durée minimale est d’un an.',
-  'pay.plusTax': '{amount} hors taxe',
   'pay.cancel': 'Annuler et revenir',
   'pay.unavailable': 'Les paiements ne sont pas disponibles pour le moment. Veuillez réessayer plus tard.',
   'pay.tooHeavy':
