@@ -11,6 +11,7 @@ import type { Customers } from './abuse/child-processes.ts'
 import type { Sample } from './abuse/customers.ts'
 import { catalogWork } from './operators/catalog-work.ts'
 import { jobWork } from './operators/job-work.ts'
+import { limitMemory } from './operators/memory-limit.ts'
 import { orderWork } from './operators/order-work.ts'
 import type { Operator, Work } from './operators/work.ts'
 import { dataOf, runConcurrently, sendRequest } from './http-client.ts'
@@ -50,7 +51,8 @@ export async function tryWork(trial: Trial, work: Work): Promise<void> {
 
 async function tryIn(trial: Trial, work: Work, dataDir: string): Promise<void> {
   // The server and the commands share one core; the buyers and the gateway have the other one.
-  const wrapper = pinned('server', '').slice(0, -1)
+  const memory = work.memoryMb === undefined ? undefined : limitMemory(work.memoryMb)
+  const wrapper = [...(memory?.wrapper ?? []), ...pinned('server', '').slice(0, -1)]
   let server: PackedServer | undefined
   const gateway = await openGateway(() => server?.url ?? '')
   const env = { ...stripeEnv(gateway.origin), SHOPSTEAD_TRUSTED_PROXIES: '127.0.0.1' }
@@ -60,9 +62,13 @@ async function tryIn(trial: Trial, work: Work, dataDir: string): Promise<void> {
     await server?.end()
     await prepare(work, { dataDir, isFull: trial.isFull })
     await measure(trial, work, await serve(), { dataDir, env, wrapper })
+    if (memory !== undefined) trial.figure(`${work.name}: at most ${memory.peakMb().toFixed(0)} MB with all files`)
+    if (memory !== undefined && memory.kills() > 0)
+      trial.violation(`${work.name}: the kernel ended ${memory.kills()} processes for want of memory`)
   } finally {
     await server?.end()
     await gateway.close()
+    memory?.remove()
   }
 }
 

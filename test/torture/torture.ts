@@ -27,6 +27,7 @@ import type { Trial, Part } from './part.ts'
 import { quotes } from './quotes.ts'
 import { races } from './races.ts'
 import { replica } from './replica.ts'
+import { smallMachine } from './small-machine.ts'
 import { soak } from './soak.ts'
 import { storage } from './storage.ts'
 import { taxes } from './taxes.ts'
@@ -48,6 +49,7 @@ const parts: readonly Part[] = [
   abuse,
   budgets,
   operators,
+  smallMachine,
   soak
 ]
 

@@ -30,13 +30,14 @@ function productOf(number: number): object {
   }
 }
 
-function writeProducts(dataDir: string, isFull: boolean): void {
-  const products = Array.from({ length: many(isFull) }, (_, index) => productOf(index + 1))
+/** Writes products.json, a catalog of so many products. */
+export function writeProducts(dataDir: string, count: number): void {
+  const products = Array.from({ length: count }, (_, index) => productOf(index + 1))
   writeFileSync(join(dataDir, 'products.json'), JSON.stringify({ products }))
 }
 
-/** Pictures of 2 megapixels, each with a comment of its own, so that each is another file. */
-async function writePictures(dataDir: string, count: number): Promise<void> {
+/** Writes pictures.json, a catalog with pictures of 2 megapixels, each with a comment of its own, so that each is another file. */
+export async function writePictures(dataDir: string, count: number): Promise<void> {
   const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const
   const jpeg = await sharp({ create: { width: 1_600, height: 1_200, channels: 3, background: '#888', noise } })
     .jpeg()
@@ -55,7 +56,7 @@ async function writePictures(dataDir: string, count: number): Promise<void> {
 const importWork = (name: string, buyers: Work['buyers'], ...options: string[]): Work => ({
   name,
   buyers,
-  prepare: ({ dataDir, isFull }) => writeProducts(dataDir, isFull),
+  prepare: ({ dataDir, isFull }) => writeProducts(dataDir, many(isFull)),
   run: ({ command, dataDir }) => command('offers', 'import', join(dataDir, 'products.json'), ...options)
 })
 

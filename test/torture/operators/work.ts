@@ -24,6 +24,8 @@ export type Work = {
   /** Fills the stopped shop with what the work needs. */
   prepare?: (shop: { sqlite: Database.Database; dataDir: string; isFull: boolean }) => void | Promise<void>
   run(operator: Operator): Promise<void>
+  /** The memory in MB that the server and the commands have together, with the files that they read. */
+  memoryMb?: number
   /** The server begins it when it starts, so the buyers are alone only after it. */
   atStart?: true
 }
