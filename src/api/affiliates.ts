@@ -65,7 +65,7 @@ export const affiliateRoutes: Route[] = [
     answers: [{ data: ownAffiliateData }],
     refuses: ['AFFILIATE_NOT_FOUND'],
     ...forUsers,
-    handler: ({ shop, identity }) => ({ data: getOwnAffiliate(shop, identity.user.id) })
+    handler: ({ shop, identity, now }) => ({ data: getOwnAffiliate(shop, identity.user.id, now) })
   }),
   route({
     method: 'GET',
@@ -125,7 +125,7 @@ export const affiliateRoutes: Route[] = [
     body: applyBody,
     handler: async ({ shop, identity, now }, { body }) => {
       const affiliate = await applyAsAffiliate(shop, identity.user, body, now)
-      return { data: { affiliate: toAffiliate(shop.db, affiliate) } }
+      return { data: { affiliate: toAffiliate(shop.db, affiliate, now) } }
     }
   }),
   route({
@@ -138,7 +138,7 @@ export const affiliateRoutes: Route[] = [
     body: termsBody,
     handler: async ({ shop, identity, now }, { body }) => {
       const affiliate = await acceptTerms(shop, identity.user.id, body.version, now)
-      return { data: { affiliate: toAffiliate(shop.db, affiliate) } }
+      return { data: { affiliate: toAffiliate(shop.db, affiliate, now) } }
     }
   })
 ]

@@ -51,6 +51,12 @@ export const groups: readonly Group[] = [
   },
   { name: 'sales', use: 'selling', about: 'lower prices for some days', load: () => import('./offers/sales.ts') },
   { name: 'coupons', use: 'selling', about: 'coupon codes', load: () => import('./offers/coupons.ts') },
+  {
+    name: 'commissions',
+    use: 'selling',
+    about: 'commission rates of products, categories and coupons',
+    load: () => import('./offers/commissions.ts')
+  },
   { name: 'shipping', use: 'selling', about: 'shipping zones and methods', load: () => import('./offers/shipping.ts') },
   { name: 'tax', use: 'selling', about: 'tax rates', load: () => import('./offers/tax.ts') },
   {

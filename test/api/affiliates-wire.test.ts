@@ -15,6 +15,7 @@ import { rawRequest } from '../support/raw-http.ts'
 import { Browser } from '../support/browser.ts'
 import type { Answer } from '../support/browser.ts'
 import { shopstead } from '../support/command-line.ts'
+import { oneLine } from '../shop/affiliates/support.ts'
 
 const catalog = { products: [{ slug: 'mug', name: 'Mug', price: '20.00' }] }
 
@@ -40,7 +41,7 @@ function refer(shop: JourneyShop, code: string, count: number): void {
       orderId += 1
       const credited = getAffiliate(tx, code)
       const visitId = recordVisit(tx, { affiliateId: credited.id, orderId, campaign: null }, now)
-      createReferral(tx, { affiliate: credited, orderId, visitId, baseMinor: 2_000, currency: 'EUR' }, now)
+      createReferral(tx, { affiliate: credited, orderId, visitId, goods: oneLine(2_000), currency: 'EUR' }, now)
     }
   })
 }

@@ -21,6 +21,7 @@ import { affiliateStatsData } from '../../src/shop/referrals/shapes.ts'
 import { setSetting, switchModule } from '../../src/shop/settings/settings.ts'
 import { createMigratedDatabase } from '../support/migrated-database.ts'
 import { makeUser } from '../support/people.ts'
+import { oneLine } from '../shop/affiliates/support.ts'
 import { setOrder } from '../shop/payouts/support.ts'
 
 type Body = {
@@ -61,7 +62,7 @@ async function user(name: string, status: AffiliateStatus | null) {
     write(app.db, (tx) => {
       if (affiliate === null) throw new Error('This user has no affiliate account.')
       const visitId = recordVisit(tx, { affiliateId: affiliate.id, orderId, campaign: null }, at)
-      createReferral(tx, { affiliate, orderId, visitId, baseMinor: 5_000, currency }, at)
+      createReferral(tx, { affiliate, orderId, visitId, goods: oneLine(5_000), currency }, at)
     })
   const own = (path: string, body?: object) => call(path, body, `shopstead_session=${token}`)
   return { refer, call: own, stats: async (query: string) => affiliateStats(await own(`/stats${query}`)) }

@@ -33,8 +33,18 @@ const others: Partial<ShopEvents> = {
   'affiliate.rejected': { affiliateId: 1 },
   'affiliate.changed': {
     affiliateId: 1,
-    from: { code: 'mira', status: 'active', ratePercent: null },
-    to: { code: 'mira', status: 'active', ratePercent: 12 }
+    from: { code: 'mira', status: 'active' },
+    to: { code: 'mira', status: 'inactive' }
+  },
+  'affiliate.rate_changed': {
+    rateId: 1,
+    affiliateId: null,
+    productId: null,
+    categoryId: 2,
+    couponId: null,
+    ratePercent: 5,
+    from: '2026-01-01T00:00:00.000Z',
+    to: null
   },
   'affiliate.coupon_added': { affiliateId: 1, couponId: 1, code: 'MIRA10' },
   'affiliate.coupon_removed': { affiliateId: 1, couponId: 1, code: 'MIRA10' },

@@ -23,9 +23,8 @@ async function withAffiliate(shop: TestShop): Promise<AffiliateRow> {
 }
 
 /** An order of 20.00 that came by the affiliate; paid long ago unless told otherwise. */
-function order(shop: TestShop, affiliate: AffiliateRow, paid = true): number {
+function order(shop: TestShop, affiliate: AffiliateRow, paid = true, longAgo = Date.UTC(2026, 0, 1)): number {
   const lines = [line(makeProduct(shop.db), { unitPriceMinor: 2_000 })]
-  const longAgo = Date.UTC(2026, 0, 1)
   return write(shop.db, (tx) => {
     const { id } = insertOrder(tx, draft(lines, { attribution: credited(affiliate, 'spring') }), longAgo)
     if (paid) moveOrder(tx, id, 'completed', { by: 'test', reason: 'a test' }, longAgo)
@@ -55,7 +54,7 @@ describe('affiliates on the command line', () => {
     expect((await json(shop, 'affiliates', 'approve', 'mira')).json).toMatchObject({
       affiliate: { status: 'active' }
     })
-    order(shop, getAffiliate(shop.db, 'mira'))
+    order(shop, getAffiliate(shop.db, 'mira'), true, Date.now())
     expect((await json(shop, 'affiliates', 'show', '1')).json).toMatchObject({
       visits: { visits: 1, conversions: 1, conversionRate: 100, earnedMinor: 250 },
       campaigns: [{ campaign: 'spring', visits: 1 }],

@@ -142,6 +142,14 @@ const changes: Record<string, Change> = {
     json: { coupon: { code: 'WELCOME10', affiliate: 'mira' } },
     again: 'done'
   },
+  'commissions end': {
+    args: ['1'],
+    table: 'commission_rates',
+    row: 1,
+    wrong: ['999'],
+    json: { rate: { id: 1, state: 'ended' } },
+    again: 'done'
+  },
   'coupons disable': {
     args: ['WELCOME10'],
     table: 'coupons',
@@ -289,7 +297,7 @@ offers add|offers reprice|offers convert|offers import|offers export|offers imag
 offers images remove|offers images retry|coupons list|coupons create|shipping list|shipping set|shipping remove|tax list
 tax set|tax remove|tax preset eu|modules list|modules enable|modules disable|settings list|settings get|settings set
 settings unset|orders list|orders export|orders create|orders show|orders explain|orders reconcile|orders invoice|orders documents
-orders pack|orders warnings|orders declarations|affiliates list|affiliates show|affiliates create|referrals list|referrals show|referrals pay
+orders pack|orders warnings|orders declarations|affiliates list|affiliates show|affiliates create|affiliates set|commissions list|commissions add|referrals list|referrals show|referrals pay
 payouts plan|payouts pay|payouts list|payouts show|payouts fail|payouts adopt|referrals create|affiliates bonus
 referrals export|benefits list|benefits grant|sandbox pay|sandbox fault|sandbox faults|sandbox clear-faults
 sandbox dispute|sandbox renew|sales create|sales list|sales end|offers rename|redirects list|redirects show|redirects add|redirects remove|redirects import|holiday start|holiday end|holiday show|law init|law list|report sales|report products|report coupons|report affiliates|report stock|report tax|report journal

@@ -58,6 +58,7 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
   const payee = { code: 'mira', lines: ['Mira Okafor'] }
   const payout = { amountMinor: 500, currency: 'EUR', reference: null, paidBy: 'lena', seller, payee }
   const affiliate = { affiliateId: 1, affiliateCreatedAt: now, affiliateCode: 'mira' }
+  insert('commission_rates', { category_id: 1, rate_bps: 500, starts_at: now, created_at: now })
   insert('affiliate_customers', { user_id: 3, affiliate_id: 1, campaign: 'spring', bound_at: now })
   insert('affiliate_coupons', { coupon_id: 1, affiliate_id: 1, created_at: now })
   insert('payouts', {

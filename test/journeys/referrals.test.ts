@@ -395,6 +395,7 @@ describe('the explanation of an order', () => {
     ])
     expect(explained.referral).toMatchObject([
       { rule: 'commission', input: expect.stringContaining('10%') },
+      { rule: 'line 1', input: "Mug, €20.00: 10%, the shop's rate", outcome: '€2.00' },
       { rule: 'status', outcome: 'pending: an operator must accept it' },
       { rule: 'visit converted', outcome: 'false' }
     ])

@@ -1,6 +1,8 @@
 import { Option } from 'commander'
 import type { ShopCommand, Work } from '../run.ts'
 import type { App } from '../../app.ts'
+import { setOwnRate } from '../../shop/affiliates/rates.ts'
+import { describeRate } from '../offers/commissions.ts'
 import { giveBonus } from '../../shop/payouts/by-hand.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { formatMoney, toMinor } from '../../platform/money.ts'
@@ -52,6 +54,19 @@ export function define(program: ShopCommand): void {
     const userId = getUser(app.db, options.user).id
     return answer(app, createAffiliate(app.db, { userId, code, status, rateBps }, now))
   })
+  const set = addCommand(
+    group,
+    'set <code>',
+    'change the commission rate of an affiliate from a day on; orders before it keep theirs',
+    'affiliates set mira --rate 12.5 --from 2027-01-01'
+  )
+    .requiredOption('--rate <percent>', "the rate, or shop for the shop's (affiliates.rate)")
+    .option('--from <day>', 'the first day of the rate (default: now)')
+  runs(set, ({ app, options, now }: Work<{ rate: string; from?: string }>, code: string) => {
+    const rateBps = options.rate === 'shop' ? null : parseRate(options.rate)
+    setOwnRate(app.db, code, { rateBps, from: options.from }, now)
+    return show({ app, now }, code)
+  })
   const bonus = addCommand(
     group,
     'bonus <code>',
@@ -76,13 +91,13 @@ function giveOne({ app, options, now }: Work<{ amount: string; reason: string }>
   const { amount, reason } = options
   const unsigned = amount.replace(/^-/, '')
   const amountMinor = toMinor(unsigned, setting(app.db, 'shop.currency')) * (unsigned === amount ? 1 : -1)
-  return show({ app }, giveBonus(app.db, code, { amountMinor, reason }, now).code)
+  return show({ app, now }, giveBonus(app.db, code, { amountMinor, reason }, now).code)
 }
 
-function list({ app, options }: Work<{ status?: AffiliateStatus }>): Answer {
+function list({ app, options, now }: Work<{ status?: AffiliateStatus }>): Answer {
   const { status } = options
   const found = <T>(view: (row: AdminAffiliate) => T): Iterable<T> =>
-    listAffiliates(app.db, { status }, (row) => view(toAdminAffiliate(app.db, row)))
+    listAffiliates(app.db, { status }, (row) => view(toAdminAffiliate(app.db, row, now)))
   const rows = found((row) => [row.code, row.status, `${row.rate} %`, row.email, timeCell(row.createdAt)])
   return {
     json: new JsonList(
@@ -93,9 +108,9 @@ function list({ app, options }: Work<{ status?: AffiliateStatus }>): Answer {
   }
 }
 
-function show({ app }: Pick<Work<object>, 'app'>, code: string): Answer {
-  const shown = showAffiliate(app.db, getAffiliate(app.db, code))
-  const { affiliate, balance, visits, campaigns, coupons } = shown
+function show({ app, now }: Pick<Work<object>, 'app' | 'now'>, code: string): Answer {
+  const shown = showAffiliate(app.db, getAffiliate(app.db, code), now)
+  const { affiliate, balance, visits, campaigns, coupons, rates } = shown
   const money = (minor: number): string => formatMoney(minor, balance.currency)
   const rows = campaigns.map((row) => [
     row.campaign ?? '(none)',
@@ -111,6 +126,7 @@ function show({ app }: Pick<Work<object>, 'app'>, code: string): Answer {
       ...describe(affiliate),
       ...waiting.map((each) => waitingNote(app, each)),
       `Balance: ${money(balance.pendingMinor)} pending, ${money(balance.unpaidMinor)} unpaid, ${money(balance.paidMinor)} paid out`,
+      ...rates.map((rate) => `Rate ${rate.id}: ${describeRate(app.db, rate)}`),
       ...(coupons.length === 0 ? [] : [`Coupons: ${coupons.join(', ')}`]),
       `Visits: ${visits.visits}, ${visits.conversions} converted (${visits.conversionRate} %)`,
       ...(rows.length === 0 ? [] : [table(['Campaign', 'Visits', 'Converted', 'Rate', 'Earned'], rows)])
@@ -119,7 +135,7 @@ function show({ app }: Pick<Work<object>, 'app'>, code: string): Answer {
 }
 
 function answer(app: App, row: AffiliateRow): Answer {
-  const affiliate = toAdminAffiliate(app.db, row)
+  const affiliate = toAdminAffiliate(app.db, row, app.clock.now())
   const waiting = waitingReferrals(app.db, { affiliateId: row.id })
   return {
     json: { affiliate, ...(waiting.length > 0 && { waiting: waiting.map(toWaiting) }) },

@@ -14,6 +14,7 @@ import { creditMissedOrder } from '../../shop/payouts/by-hand.ts'
 import { decideReferrals } from '../../shop/payouts/decide-referral.ts'
 import { getAffiliate, getAffiliateById } from '../../shop/affiliates/find.ts'
 import { referralsInReview } from '../../shop/payouts/held.ts'
+import { itemsOf } from '../../shop/orders/find.ts'
 import { getReferral } from '../../shop/referrals/store.ts'
 import type { ReferralRow } from '../../shop/referrals/store.ts'
 import { AppError } from '../../errors.ts'
@@ -23,7 +24,7 @@ import { writeCsv } from '../terminal/files.ts'
 import { countOf, parseId, parsePageLimit } from '../terminal/arguments.ts'
 import { JsonList, TextParts, showProgress } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'
-import { table, timeCell, timeText } from '../terminal/table.ts'
+import { plain, table, timeCell, timeText } from '../terminal/table.ts'
 import { addCommand, confirmOrRefuse, runs } from '../run.ts'
 import { definePay } from './payouts.ts'
 import { reviewWords } from './review-words.ts'
@@ -167,16 +168,25 @@ function referralTable(referrals: readonly AdminReferral[]) {
 
 function answer(app: App, id: number): Answer {
   const shown = showReferral(app.db, id)
-  const { referral, entries } = shown
+  const { referral, lines, entries } = shown
   const money = (minor: number): string => formatMoney(minor, referral.currency)
   const why = referral.rejectedFor === null ? '' : ` (${referral.rejectedFor})`
+  const names = new Map(itemsOf(app.db, referral.orderId).map((item) => [item.id, item.name]))
+  const lineRows = lines.map(({ orderItemId, baseMinor, rate, source, rateId, commissionMinor, takenBackMinor }) => [
+    plain(names.get(orderItemId) ?? ''),
+    money(baseMinor),
+    `${rate} %`,
+    rateId === null ? source : `${source} (rate ${rateId})`,
+    money(commissionMinor - takenBackMinor)
+  ])
   const rows = entries.map((entry) => [timeCell(entry.at), entry.kind, money(entry.amountMinor), entry.reason])
   return {
     json: shown,
     human: [
-      `Referral ${referral.id}: ${referral.status}${why}, ${money(referral.amountMinor)} at ${referral.rate} %`,
+      `Referral ${referral.id}: ${referral.status}${why}, ${money(referral.amountMinor)} at ${referral.rate === null ? 'several rates' : `${referral.rate} %`}`,
       `Affiliate ${referral.affiliateCode}, order ${referral.orderId}, visit ${referral.visitId}, ${timeText(referral.createdAtUtc)}`,
       ...(referral.review ?? []).map((reason) => `Review: ${reviewWords[reason]}`),
+      ...(lineRows.length === 0 ? [] : [table(['Line', 'Goods', 'Rate', 'Given by', 'Commission'], lineRows)]),
       ...(rows.length === 0 ? [] : [table(['At', 'Entry', 'Amount', 'Reason'], rows)])
     ]
   }

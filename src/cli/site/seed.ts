@@ -31,7 +31,8 @@ async function seed(work: Work<SeedOptions>, paths: string[]): Promise<Answer> {
   for (const path of paths) files.push((await loadCatalogFile(path, shopPlace(app.db), work)).file)
   const costly = costlyChanges(
     app.db,
-    files.flatMap((file) => file.affiliates)
+    files.flatMap((file) => file.affiliates),
+    now
   )
   if (costly.length > 0) await confirmOrRefuse(work.terminal, `${costly.join(', ')}. Change that?`, work.options)
   const progress = showProgress(work)

@@ -40,7 +40,7 @@ function showAffiliates(call: DeskCall): PageReply {
   const status = affiliateStatuses.find((each) => each === textOf(query, 'status'))
   const search = textOf(query, 'search')?.toLowerCase()
   const found = [
-    ...Iterator.from(listAffiliates(app.db, { status }, (row) => toAdminAffiliate(app.db, row)))
+    ...Iterator.from(listAffiliates(app.db, { status }, (row) => toAdminAffiliate(app.db, row, app.clock.now())))
       .filter(({ code, email }) => search === undefined || `${code} ${email}`.toLowerCase().includes(search))
       .take(most)
   ]
@@ -115,7 +115,7 @@ function showOne(call: DeskCall): PageReply {
   const { app, words, visit } = call
   const { t } = words
   const row = rowOf(call)
-  const { affiliate, balance, visits } = showAffiliate(app.db, row)
+  const { affiliate, balance, visits } = showAffiliate(app.db, row, app.clock.now())
   const money = (minor: number): string => words.money(minor, balance.currency)
   const mayChange = isAllowed(visit.actor, 'affiliates.change')
   const to = (verb: string): string => `/desk/affiliates/${row.id}/${verb}`

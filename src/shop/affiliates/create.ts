@@ -9,7 +9,7 @@ import { findAffiliateByCode, findAffiliateOfUser, getAffiliate } from './find.t
 import type { AffiliateRow, AffiliateStatus } from './find.ts'
 import { takeOverErased, wasCodeOfErased } from './former.ts'
 import { affiliates } from './schema.ts'
-import { currentRateBps } from './view.ts'
+import { basicRateBps, giveOwnRate } from './rates.ts'
 import { changeAffiliate } from './decide.ts'
 import { setPartnerOptIn } from '../accounts/create-user.ts'
 import type { UserRow } from '../accounts/rows.ts'
@@ -54,6 +54,7 @@ export function createAffiliate(db: Db, input: NewAffiliate, now: number): Affil
     const affiliate = insertAffiliate(tx, { ...input, code }, now)
     const { id: affiliateId, status } = affiliate
     emit(tx, 'affiliate.applied', { affiliateId }, now)
+    giveOwnRate(tx, affiliate, { rateBps: input.rateBps, startsAt: now }, now)
     const decided = decisionEvents[status]
     if (decided !== null) emit(tx, decided, { affiliateId }, now)
     if (status === 'active') takeOverErased(tx, affiliate, now)
@@ -62,11 +63,11 @@ export function createAffiliate(db: Db, input: NewAffiliate, now: number): Affil
 }
 
 function insertAffiliate(tx: Tx, input: NewAffiliate, now: number): AffiliateRow {
-  const { userId, code, status, rateBps, website = null, message = null } = input
+  const { userId, code, status, website = null, message = null } = input
   const codeKey = compareKey(code)
   return tx.orm
     .insert(affiliates)
-    .values({ userId, code, codeKey, status, rateBps, website, message, createdAt: now, updatedAt: now })
+    .values({ userId, code, codeKey, status, website, message, createdAt: now, updatedAt: now })
     .returning()
     .get()
 }
@@ -154,7 +155,9 @@ function applyOne(tx: Tx, entry: AffiliateInput, path: string, now: number): key
     return 'created'
   }
   if (known.userId !== user.id) throw validationFailed({ [path]: ['The affiliate code belongs to another account.'] })
-  return update(tx, known, wantedOf(known, entry), now)
+  const isRateNew = rateBps !== undefined && giveOwnRate(tx, known, { rateBps, startsAt: now }, now)
+  const outcome = update(tx, known, wantedOf(known, entry), now)
+  return isRateNew ? 'updated' : outcome
 }
 
 function giveCoupons(tx: Tx, { code, coupons }: AffiliateInput, path: string, now: number): boolean {
@@ -170,23 +173,20 @@ function giveCoupons(tx: Tx, { code, coupons }: AffiliateInput, path: string, no
   return given.some(Boolean)
 }
 
-type Wanted = Pick<AffiliateRow, 'code' | 'rateBps' | 'status'>
+type Wanted = Pick<AffiliateRow, 'code' | 'status'>
 
-function wantedOf(known: AffiliateRow, { code, status, rateBps }: AffiliateInput): Wanted {
-  return {
-    code,
-    rateBps: rateBps ?? known.rateBps,
-    status: status === 'pending' ? known.status : status
-  }
+function wantedOf(known: AffiliateRow, { code, status }: AffiliateInput): Wanted {
+  return { code, status: status === 'pending' ? known.status : status }
 }
 
 /** What an import file would change to the shop's cost, for the operator to confirm: a higher rate, an affiliate active again. */
-export function costlyChanges(db: Db, entries: readonly AffiliateInput[]): string[] {
+export function costlyChanges(db: Db, entries: readonly AffiliateInput[], now: number): string[] {
   return entries.flatMap((entry) => {
     const known = findAffiliateByCode(db, entry.code)
     if (known === undefined) return []
     const wanted = wantedOf(known, entry)
-    const [before, after] = [currentRateBps(db, known), currentRateBps(db, wanted)]
+    const before = basicRateBps(db, known.id, now)
+    const after = entry.rateBps ?? before
     return [
       ...(after > before ? [`${known.code} gets ${after / 100} % instead of ${before / 100} %`] : []),
       ...(wanted.status === 'active' && known.status !== 'active' ? [`${known.code} becomes active`] : [])
@@ -195,8 +195,8 @@ export function costlyChanges(db: Db, entries: readonly AffiliateInput[]): strin
 }
 
 function update(tx: Tx, known: AffiliateRow, wanted: Wanted, now: number): keyof Counts {
-  const { code, rateBps, status } = known
-  if (code === wanted.code && rateBps === wanted.rateBps && status === wanted.status) return 'unchanged'
+  const { code, status } = known
+  if (code === wanted.code && status === wanted.status) return 'unchanged'
   changeAffiliate(tx, known, wanted, now)
   if (status !== 'active' && wanted.status === 'active') takeOverErased(tx, known, now)
   return 'updated'

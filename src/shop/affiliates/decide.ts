@@ -38,11 +38,11 @@ export function decideAffiliate(db: Db, ref: string, decision: AffiliateDecision
   })
 }
 
-/** Changes the code, the rate or the status of an affiliate, with an event that has both values. */
+/** Changes the code or the status of an affiliate, with an event that has both values. */
 export function changeAffiliate(
   tx: Tx,
   affiliate: AffiliateRow,
-  change: Partial<Pick<AffiliateRow, 'code' | 'rateBps' | 'status'>>,
+  change: Partial<Pick<AffiliateRow, 'code' | 'status'>>,
   now: number
 ): AffiliateRow {
   const changed = tx.orm
@@ -51,13 +51,8 @@ export function changeAffiliate(
     .where(eq(affiliates.id, affiliate.id))
     .returning()
     .get()
-  const [from, to] = [affiliate, changed].map(({ code, status, rateBps }) => ({
-    code,
-    status,
-    ratePercent: rateBps === null ? null : rateBps / 100
-  }))
-  if (from !== undefined && to !== undefined)
-    emit(tx, 'affiliate.changed', { affiliateId: affiliate.id, from, to }, now)
+  const terms = ({ code, status }: AffiliateRow) => ({ code, status })
+  emit(tx, 'affiliate.changed', { affiliateId: affiliate.id, from: terms(affiliate), to: terms(changed) }, now)
   return changed
 }
 

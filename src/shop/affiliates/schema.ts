@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { instant, oneOf } from '../../platform/db/columns.ts'
 import { deletedWithPerson, internal, kept, notPersonal, personal } from '../../platform/db/personal.ts'
 import { users } from '../accounts/schema.ts'
-import { coupons } from '../catalog/schema.ts'
+import { categories, coupons, products } from '../catalog/schema.ts'
 import { creditSources } from '../settings/credit-sources.ts'
 
 export const affiliates = sqliteTable(
@@ -19,8 +19,6 @@ export const affiliates = sqliteTable(
     code: personal(text('code').notNull(), sql`'erased ' || id`),
     codeKey: internal(text('code_key').notNull(), sql`'erased ' || id`),
     status: text('status', { enum: ['pending', 'active', 'inactive', 'rejected'] }).notNull(),
-    /** Basis points; null for the shop's `affiliates.rate`. */
-    rateBps: integer('rate_bps'),
     termsVersion: notPersonal(text('terms_version')),
     termsAcceptedAt: instant('terms_accepted_at'),
     website: personal(text('website'), null),
@@ -45,8 +43,7 @@ export const affiliates = sqliteTable(
     index('affiliates_by_successor')
       .on(t.successorId)
       .where(sql`successor_id IS NOT NULL`),
-    check('affiliates_status', oneOf(t.status)),
-    check('affiliates_rate', sql`${t.rateBps} BETWEEN 0 AND 10000`)
+    check('affiliates_status', oneOf(t.status))
   ]
 )
 
@@ -75,6 +72,39 @@ export const affiliateCoupons = sqliteTable(
     createdAt: instant('created_at').notNull()
   },
   (t) => [index('affiliate_coupons_by_affiliate').on(t.affiliateId)]
+)
+
+/**
+ * Commission rates, with the days on which they count: of an affiliate, or of a product, a category or a coupon for all
+ * affiliates or for one. Goods without one have the shop's `affiliates.rate`. Their amounts never change, and a new rate is
+ * a new row, so the rate of each time can be found.
+ */
+export const commissionRates = sqliteTable(
+  'commission_rates',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    /** Null for all affiliates. */
+    affiliateId: integer('affiliate_id').references(() => affiliates.id),
+    productId: integer('product_id').references(() => products.id),
+    categoryId: integer('category_id').references(() => categories.id),
+    couponId: integer('coupon_id').references(() => coupons.id),
+    /** Basis points. Null: excluded, earns nothing whatever other rates say. */
+    rateBps: integer('rate_bps'),
+    startsAt: instant('starts_at').notNull(),
+    /** Null without an end; the start for a planned rate that never began. */
+    endsAt: instant('ends_at'),
+    createdAt: instant('created_at').notNull()
+  },
+  (t) => [
+    index('commission_rates_by_affiliate').on(t.affiliateId, t.startsAt),
+    check('commission_rates_rate', sql`${t.rateBps} BETWEEN 0 AND 10000`),
+    check(
+      'commission_rates_target',
+      sql`(${t.productId} IS NOT NULL) + (${t.categoryId} IS NOT NULL) + (${t.couponId} IS NOT NULL)
+          BETWEEN (${t.affiliateId} IS NULL OR ${t.rateBps} IS NULL) AND 1`
+    ),
+    check('commission_rates_period', sql`${t.endsAt} >= ${t.startsAt}`)
+  ]
 )
 
 /** The customers who registered by the link of an affiliate, while `affiliates.customerDays` is on. */

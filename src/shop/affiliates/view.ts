@@ -4,7 +4,7 @@ import { toIsoOrNull } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { affiliateStatuses } from './find.ts'
 import type { AffiliateRow } from './find.ts'
-import { setting } from '../settings/settings.ts'
+import { basicRateBps } from './rates.ts'
 
 /** An affiliate account as its owner sees it (docs/contract.md A5). `rate` is the current rate in percent. */
 export const affiliate = z
@@ -19,19 +19,14 @@ export const affiliate = z
   .meta({ id: 'Affiliate' })
 export type AffiliateView = z.infer<typeof affiliate>
 
-/** The public form of an affiliate account. */
-export function toAffiliate(db: Db, row: AffiliateRow): AffiliateView {
+/** The public form of an affiliate account at a time (epoch ms). */
+export function toAffiliate(db: Db, row: AffiliateRow, now: number): AffiliateView {
   return {
     id: row.id,
     code: row.code,
     status: row.status,
-    rate: currentRateBps(db, row) / 100,
+    rate: basicRateBps(db, row.id, now) / 100,
     termsVersion: row.termsVersion,
     termsAcceptedAt: toIsoOrNull(row.termsAcceptedAt)
   }
-}
-
-/** The affiliate's current commission rate in basis points: their own rate, else the shop's. */
-export function currentRateBps(db: Db, affiliate: Pick<AffiliateRow, 'rateBps'>): number {
-  return affiliate.rateBps ?? Math.round(setting(db, 'affiliates.rate') * 100)
 }

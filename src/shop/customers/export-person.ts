@@ -43,7 +43,7 @@ export function exportPerson(db: Db, user: UserRow, now: number) {
     stripeCustomers: customersOf(db, user.id),
     includesGuestOrders: user.emailVerifiedAt !== null,
     benefits: benefitsAsJson(db, user.id, now),
-    affiliate: affiliateOf(db, user.id),
+    affiliate: affiliateOf(db, user.id, now),
     registeredBy: registeredBy(db, user.id)
   }
 }
@@ -125,12 +125,12 @@ function registeredBy(db: Db, userId: number) {
   return { affiliateCode: affiliate.code, campaign, since: toIso(boundAt), until: toIsoOrNull(endsAt) }
 }
 
-function affiliateOf(db: Db, userId: number) {
+function affiliateOf(db: Db, userId: number, now: number) {
   const affiliate = findAffiliateOfUser(db, userId)
   if (affiliate === undefined) return null
   return {
     ...personalFields(affiliates, affiliate),
-    ...toAffiliate(db, affiliate),
+    ...toAffiliate(db, affiliate, now),
     balance: balanceOf(db, affiliate.id),
     payouts: payoutsOfUser(db, userId).map((row) => payoutOf(db, row))
   }

@@ -26,11 +26,13 @@ const currency = z.string().meta({ description: 'ISO 4217.', example: 'EUR' })
 const status = z.string().meta({ example: 'processing' })
 const byUser = { userId: id }
 const jsonText = z.string().meta({ description: 'The value as JSON.', example: '10' })
-const terms = {
-  code: z.string().meta({ example: 'mira' }),
-  status,
-  ratePercent: z.number().nullable().meta({ description: "Null for the shop's rate.", example: 10 })
-}
+const terms = { code: z.string().meta({ example: 'mira' }), status }
+const target = (of: string) =>
+  z
+    .int()
+    .nullable()
+    .meta({ description: `The id of the ${of} that it is for, or null.` })
+const rateDay = z.string().meta({ format: 'date-time', example: '2026-04-14T09:26:53.589Z' })
 const referral = { referralId: id, affiliateId: id, orderId: id, amountMinor: minor, currency }
 const couponId = z.int().meta({ description: 'The id of the coupon.', example: 3 })
 const ownCoupon = { affiliateId: id, couponId, code: z.string().meta({ example: 'MIRA10' }) }
@@ -153,11 +155,25 @@ export const eventTypes = {
   'affiliate.approved': event('an affiliate application was approved', { affiliateId: id }, null),
   'affiliate.rejected': event('an affiliate application was rejected', { affiliateId: id }, null),
   'affiliate.changed': event(
-    'an affiliate got another status or rate',
+    'an affiliate got another status or code',
     {
       affiliateId: id,
       from: z.object(terms).meta({ description: 'Before the change.' }),
       to: z.object(terms)
+    },
+    null
+  ),
+  'affiliate.rate_changed': event(
+    'a commission rate was added, or ends at another time',
+    {
+      rateId: z.int().meta({ description: 'The id of the rate.', example: 4 }),
+      affiliateId: target('affiliate'),
+      productId: target('product'),
+      categoryId: target('category'),
+      couponId: target('coupon'),
+      ratePercent: z.number().nullable().meta({ description: 'Null for goods that earn nothing.', example: 10 }),
+      from: rateDay.meta({ description: 'When it begins.' }),
+      to: rateDay.nullable().meta({ description: 'When it ends; null without an end.' })
     },
     null
   ),

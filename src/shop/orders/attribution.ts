@@ -8,9 +8,9 @@ import type { AffiliateRow } from '../affiliates/find.ts'
 import { createReferral, moveReferral } from '../referrals/referrals.ts'
 import { couponsOf, findAttribution } from './find.ts'
 import type { OrderAttributionRow, OrderCouponRow, OrderRow } from './find.ts'
+import { goodsOf } from './refund-lines.ts'
 import { checkReferral } from './review.ts'
 import { orderAttributions } from './schema.ts'
-import { netGoodsMinor } from './totals.ts'
 
 /** The tracking parameters of a checkout; null for those that were not sent or are not valid. */
 export type Tracked = Readonly<
@@ -95,7 +95,7 @@ export function stampAttribution(tx: Tx, order: OrderRow, attribution: NewAttrib
   if (credit === null || visitId === null) return
   const { id: orderId, currency } = order
   const { affiliate } = credit
-  createReferral(tx, { affiliate, orderId, visitId, baseMinor: netGoodsMinor(order), currency }, now)
+  createReferral(tx, { affiliate, orderId, visitId, goods: goodsOf(tx, order), currency }, now)
   checkReferral(tx, order, now)
 }
 
@@ -118,7 +118,7 @@ export function attributeAgain(tx: Tx, order: OrderRow, now: number): void {
       ? recordVisit(tx, { ...visitOf(credit), orderId }, now)
       : moveVisit(tx, before.visitId, visitOf(credit))
   store(tx, orderId, toColumns(decided, visitId))
-  const referral = { affiliate, orderId, visitId, baseMinor: netGoodsMinor(order), currency }
+  const referral = { affiliate, orderId, visitId, goods: goodsOf(tx, order), currency }
   moveReferral(tx, referral, now)
   checkReferral(tx, order, now)
 }

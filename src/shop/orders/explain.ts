@@ -1,14 +1,17 @@
 import { commissionEntries, referrals } from '../referrals/schema.ts'
-import type { ReferralStatus, ReviewReason } from '../referrals/states.ts'
+import { linesOf } from '../referrals/lines.ts'
+import type { ReferralLineRow } from '../referrals/lines.ts'
+import type { RateSource, ReferralStatus, ReviewReason } from '../referrals/states.ts'
 import { asc, eq } from 'drizzle-orm'
 import { toIso } from '../../platform/iso-time.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { formatMoney } from '../../platform/money.ts'
+import { describeRate } from '../affiliates/rates.ts'
 import { affiliates } from '../affiliates/schema.ts'
 import type { Candidate } from '../affiliates/schema.ts'
 import type { CreditSource } from '../settings/credit-sources.ts'
 import { setting } from '../settings/settings.ts'
-import { findAttribution, getOrder } from './find.ts'
+import { findAttribution, getOrder, itemsOf } from './find.ts'
 import type { OrderAttributionRow, OrderRow } from './find.ts'
 import { isPaidStatus } from './states.ts'
 import { netGoodsMinor } from './totals.ts'
@@ -123,9 +126,10 @@ function explainReferral(db: Db, order: OrderRow, attribution: OrderAttributionR
   return [
     {
       rule: 'commission',
-      input: `${referral.rateBps / 100}% of ${describeBase(order)}, refunded ${money(order.refundedMinor)}`,
+      input: `${describeRates(referral)} of ${describeBase(order)}, refunded ${money(order.refundedMinor)}`,
       outcome: `${money(referral.amountMinor)} now`
     },
+    ...explainLines(db, order, referral),
     { rule: 'status', ...whyStatus(db, order, referral) },
     ...(referral.review ?? []).map((reason) => ({ rule: 'review', ...reviews[reason] })),
     ...entries.map((entry) => ({
@@ -141,6 +145,40 @@ function explainReferral(db: Db, order: OrderRow, attribution: OrderAttributionR
       )
     }
   ]
+}
+
+function describeRates({ rateBps }: ReferralRow): string {
+  return rateBps === null ? 'the rates of its lines' : `${rateBps / 100}%`
+}
+
+/** Which rate gave each line its commission. */
+function explainLines(db: Db, order: OrderRow, { id, currency }: ReferralRow): Step[] {
+  const items = itemsOf(db, order.id)
+  const money = (minor: number): string => formatMoney(minor, currency)
+  return linesOf(db, id).map((line) => {
+    const index = items.findIndex((item) => item.id === line.orderItemId)
+    const left = money(line.commissionMinor - line.takenBackMinor)
+    return {
+      rule: `line ${index + 1}`,
+      input: `${items[index]?.name ?? ''}, ${money(line.baseMinor)}: ${describeLineRate(db, line)}`,
+      outcome: line.takenBackMinor === 0 ? left : `${left} of ${money(line.commissionMinor)} after refunds`
+    }
+  })
+}
+
+function describeLineRate(db: Db, { rateBps, source, rateId }: ReferralLineRow): string {
+  const percent = `${rateBps / 100}%`
+  const named = rateId === null ? '' : `${describeRate(db, rateId)} (rate ${rateId})`
+  const words: Record<RateSource, string> = {
+    excluded: `excluded with the ${named}`,
+    coupon: `${percent} for the ${named}`,
+    product: `${percent} for the ${named}`,
+    category: `${percent} for the ${named}`,
+    affiliate: `${percent}, the affiliate's own rate (rate ${rateId})`,
+    shop: `${percent}, the shop's rate`,
+    import: `${percent} in the other shop`
+  }
+  return words[source]
 }
 
 /** The goods, and what the buyer paid beside them. */
@@ -191,9 +229,14 @@ function whyStatus(db: Db, order: OrderRow, referral: ReferralRow): Omit<Step, '
     pending: () => `pending: ${whyPending(db, order, referral)}`,
     unpaid: () => `unpaid; ${accepted}`,
     paid: () => `paid out; ${accepted}`,
-    rejected: () => `rejected: ${referral.rejectedFor ?? 'no reason recorded'}`
+    rejected: () => `rejected: ${whyRejected(referral)}`
   }
   return { input, outcome: outcomes[referral.status]() }
+}
+
+function whyRejected({ rejectedFor }: ReferralRow): string {
+  if (rejectedFor === 'order_excluded') return 'order_excluded, because all goods are excluded from commissions'
+  return rejectedFor ?? 'no reason recorded'
 }
 
 function whyPending(db: Db, order: OrderRow, referral: ReferralRow): string {

@@ -3,9 +3,9 @@ import { validationFailed } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { toIsoOrNull } from '../../platform/iso-time.ts'
 import { formatMoney, shareMinor, toMajor } from '../../platform/money.ts'
-import type { CommissionBase } from '../referrals/commission.ts'
+import type { Goods } from '../referrals/commission.ts'
 import { shareEvenly, shippingShares } from '../tax/terms.ts'
-import { itemsOf } from './find.ts'
+import { couponsOf, itemsOf } from './find.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderRefunds, refundLines } from './schema.ts'
 import type { RefundView } from './shapes.ts'
@@ -245,22 +245,50 @@ export function storeOrderRefund(
 
 /** The goods in an amount that names no lines: in proportion to what is left of goods and shipping. */
 function goodsShare(db: Db, order: OrderRow, amountMinor: number): number {
-  const { goodsMinor, refundedGoodsMinor } = commissionBaseOf(db, order)
-  const goodsLeft = Math.max(0, goodsMinor - refundedGoodsMinor)
+  const goodsLeft = goodsOf(db, order).lines.reduce((sum, line) => sum + line.goodsMinor - line.refundedMinor, 0)
   const left = order.totalMinor - order.refundedMinor
   if (goodsLeft >= left) return amountMinor
   return shareMinor(amountMinor, [goodsLeft, left - goodsLeft])[0] ?? 0
 }
 
-/** What the commission of an order is computed from. */
-export function commissionBaseOf(db: Db, order: OrderRow): CommissionBase {
-  const goods = partsOf(db, order).filter(({ item }) => item !== null)
+/** The goods of an order, from which its commission is computed, with what its refunds have returned of each line. */
+export function goodsOf(db: Db, order: OrderRow): Goods {
+  const parts = partsOf(db, order).flatMap(({ item, ...part }) => (item === null ? [] : [{ item, ...part }]))
+  const withoutTax = parts.map(({ amountMinor, taxMinor }) => amountMinor - taxMinor)
+  const isFree = withoutTax.every((amount) => amount === 0)
+  const bases = isFree ? withoutTax : shareMinor(netGoodsMinor(order), withoutTax)
   const done = refundsOfOrder(db, order.id).filter(({ state }) => state === 'done')
-  return {
-    baseMinor: netGoodsMinor(order),
-    goodsMinor: goods.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
-    refundedGoodsMinor: done.reduce((sum, { goodsMinor }) => sum + goodsMinor, 0)
-  }
+  const refundedMinor = refundedOf(db, parts, done)
+  const lines = parts.map(({ item, amountMinor }, index) => ({
+    itemId: item.id,
+    productId: item.productId,
+    baseMinor: bases[index] ?? 0,
+    goodsMinor: amountMinor,
+    refundedMinor: refundedMinor[index] ?? 0
+  }))
+  return { lines, couponIds: couponsOf(db, order.id).map(({ couponId }) => couponId) }
+}
+
+/** What refunds have returned of each part. An amount that names no lines is returned in proportion to what is left. */
+function refundedOf(
+  db: Db,
+  parts: readonly { item: OrderItemRow; amountMinor: number }[],
+  refunds: readonly OrderRefundRow[]
+): number[] {
+  const withLines = refunds.map((refund) => ({ refund, lines: linesOfRefund(db, refund.id) }))
+  const named = parts.map(({ item }) =>
+    withLines
+      .flatMap(({ lines }) => lines)
+      .reduce((sum, line) => sum + (line.orderItemId === item.id ? line.amountMinor : 0), 0)
+  )
+  const left = parts.map(({ amountMinor }, index) => Math.max(0, amountMinor - (named[index] ?? 0)))
+  const leftMinor = left.reduce((sum, part) => sum + part, 0)
+  const unnamedMinor = withLines.reduce(
+    (sum, { refund, lines }) => sum + (lines.length === 0 ? refund.goodsMinor : 0),
+    0
+  )
+  const shares = shareMinor(Math.min(unnamedMinor, leftMinor), left)
+  return named.map((part, index) => part + (shares[index] ?? 0))
 }
 
 /** The refunds of an order, oldest first, also those that are not finished or failed. */

@@ -15,19 +15,11 @@ import { emit } from '../webhooks/emit.ts'
 import { createReferral, finalRefusalOf, rejectReferral } from '../referrals/referrals.ts'
 import { isModuleOn, setting } from '../settings/settings.ts'
 import { taxInPaid } from '../tax/terms.ts'
+import { goodsOf } from './refund-lines.ts'
 import { checkReferral } from './review.ts'
 import { recordMove } from './transition.ts'
 import { findAttribution, itemsOf } from './find.ts'
-import {
-  computeTotals,
-  lineAmountMinor,
-  pricesFor,
-  netGoodsMinor,
-  toColumns,
-  totalsOf,
-  insertTaxes,
-  termsOfOrder
-} from './totals.ts'
+import { computeTotals, lineAmountMinor, pricesFor, toColumns, totalsOf, insertTaxes, termsOfOrder } from './totals.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderAttributions, orderItems, orders } from './schema.ts'
 
@@ -200,7 +192,7 @@ export function copyAttribution(
   if (affiliate === undefined || visitId === null || !earns) return
   if (!isModuleOn(tx, 'affiliates') || !isCreditable(tx, affiliate)) return
   const { id: orderId, currency } = order
-  createReferral(tx, { affiliate, orderId, visitId, baseMinor: netGoodsMinor(order), currency }, now)
+  createReferral(tx, { affiliate, orderId, visitId, goods: goodsOf(tx, order), currency }, now)
   checkReferral(tx, order, now)
   const refusal = finalRefusalOf(tx, originalId)
   if (refusal !== null) rejectReferral(tx, orderId, refusal, now)

@@ -12,13 +12,13 @@ import {
   chargedPrice,
   computeTotals,
   lineAmountMinor,
-  netGoodsMinor,
   toColumns,
   totalsOf,
   pricesFor,
   replaceTaxes,
   termsOfOrder
 } from './totals.ts'
+import { goodsOf } from './refund-lines.ts'
 import type { ChosenShipping } from './create-order.ts'
 import { couponsOf, getOrder, itemsOf } from './find.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
@@ -132,7 +132,7 @@ function storeSums(tx: Tx, orderId: number, totals: Totals, now: number): OrderR
     .run()
   replaceTaxes(tx, orderId, totals.tax)
   const order = getOrder(tx, orderId)
-  repriceReferral(tx, orderId, netGoodsMinor(order), now)
+  repriceReferral(tx, orderId, goodsOf(tx, order), now)
   return order
 }
 

@@ -23,7 +23,7 @@ import { handOver, reclaimHold, releaseHold, releaseReturned, takeReturnedAgain 
 import { creditOrder, invoiceOrder } from './invoice-order.ts'
 import { mailBuyer, mailMove } from './order-mails.ts'
 import {
-  commissionBaseOf,
+  goodsOf,
   lastRefundOf,
   linesOfRefund,
   returnedLines,
@@ -317,7 +317,7 @@ export function recordRefund(
   endReturnedGrants(tx, orderId, now)
   // An order that stays in its state: cancelled, or refunded before by a refund that failed.
   if (full) rejectReferral(tx, orderId, 'order_refunded', now)
-  else reduceCommission(tx, orderId, commissionBaseOf(tx, refunded), now)
+  else reduceCommission(tx, orderId, goodsOf(tx, refunded), now)
   reportRefund(tx, refunded, amountMinor, full, now)
   return refunded
 }
@@ -351,7 +351,7 @@ export function reverseRefund(
   }
   const reversedMinor = Math.min(amountMinor, before.refundedMinor)
   const order = addRefund(tx, before, -reversedMinor, now)
-  restoreCommission(tx, orderId, commissionBaseOf(tx, order), now)
+  restoreCommission(tx, orderId, goodsOf(tx, order), now)
   recordMove(tx, { orderId, from: order.status, to: order.status, ...cause, at: now })
   emit(tx, 'order.refund_failed', { orderId, amountMinor: reversedMinor, currency: order.currency }, now)
   mailBuyer(tx, order, { template: 'refund_failed', data: { orderId, amountMinor: reversedMinor } }, now)

@@ -8,8 +8,7 @@ import type { AffiliateRow } from '../affiliates/find.ts'
 import { isCreditable } from '../affiliates/credit.ts'
 import { findAttribution, getOrder } from '../orders/find.ts'
 import { checkReferral, isBuyerTheAffiliate } from '../orders/review.ts'
-import { commissionBaseOf } from '../orders/refund-lines.ts'
-import { netGoodsMinor } from '../orders/totals.ts'
+import { goodsOf } from '../orders/refund-lines.ts'
 import { recordBonus } from '../referrals/ledger.ts'
 import { createReferral, reduceCommission } from '../referrals/referrals.ts'
 import type { ReferralRow } from '../referrals/store.ts'
@@ -73,10 +72,10 @@ export function creditMissedOrder(
     }
     attributeTo(tx, affiliate, { orderId, visitId, ...utm, creditedBy: 'operator' })
     if (isBuyerTheAffiliate(tx, order)) throw refuse('is one of the affiliate')
-    const base = { affiliate, orderId, visitId, baseMinor: netGoodsMinor(order), currency: order.currency }
+    const base = { affiliate, orderId, visitId, goods: goodsOf(tx, order), currency: order.currency }
     const referral = createReferral(tx, base, now)
     if (referral === undefined) throw refuse('has goods that cost nothing')
-    if (order.refundedMinor > 0) reduceCommission(tx, orderId, commissionBaseOf(tx, order), now)
+    if (order.refundedMinor > 0) reduceCommission(tx, orderId, goodsOf(tx, order), now)
     checkReferral(tx, order, now)
     const [referralId, affiliateId] = [referral.id, affiliate.id]
     const eventId = emit(tx, 'referral.credited', { referralId, affiliateId, orderId, reason }, now)

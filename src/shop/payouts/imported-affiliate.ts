@@ -4,6 +4,7 @@ import { recordVisit } from '../affiliates/clicks.ts'
 import { freeCode } from '../affiliates/create.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
 import type { AffiliateRow } from '../affiliates/find.ts'
+import { insertImportedRate } from '../affiliates/rates.ts'
 import { affiliates } from '../affiliates/schema.ts'
 import { adjustEarned, recordPaidOut } from '../referrals/ledger.ts'
 import { payouts, referrals } from '../referrals/schema.ts'
@@ -11,10 +12,16 @@ import { shopDay } from '../settings/shop-days.ts'
 import { isAccepted } from '../referrals/states.ts'
 import type { ReferralRow } from '../referrals/store.ts'
 import { attributeTo } from '../orders/attribution.ts'
+import { getOrder } from '../orders/find.ts'
+import { goodsOf } from '../orders/refund-lines.ts'
+import { storeLines } from '../referrals/lines.ts'
+import { shareMinor } from '../../platform/money.ts'
 import { partiesOf } from './statement.ts'
 
 /** An affiliate of another shop. `rateBps` is null for the shop's rate. */
-export type ImportedAffiliate = Pick<AffiliateRow, 'userId' | 'status' | 'rateBps' | 'createdAt'> & {
+export type ImportedAffiliate = Pick<AffiliateRow, 'userId' | 'status' | 'createdAt'> & {
+  rateBps: number | null
+
   /** The id there, which the affiliate keeps if it is free: links with it still work. */
   wantedId: number
   /** The username there, from which the code is made. */
@@ -22,18 +29,23 @@ export type ImportedAffiliate = Pick<AffiliateRow, 'userId' | 'status' | 'rateBp
 }
 
 /** Stores an affiliate of another shop, without an event. The account must not have an affiliate. */
-export function insertImportedAffiliate(tx: Tx, { wantedId, username, ...columns }: ImportedAffiliate): AffiliateRow {
+export function insertImportedAffiliate(
+  tx: Tx,
+  { wantedId, username, rateBps, ...columns }: ImportedAffiliate
+): AffiliateRow {
   const code = freeCode(tx, username)
   const id = findAffiliateById(tx, wantedId) === undefined ? { id: wantedId } : {}
   const values = { ...columns, ...id, code, codeKey: compareKey(code), updatedAt: columns.createdAt }
-  return tx.orm.insert(affiliates).values(values).returning().get()
+  const affiliate = tx.orm.insert(affiliates).values(values).returning().get()
+  if (rateBps !== null) insertImportedRate(tx, affiliate, rateBps)
+  return affiliate
 }
 
 /** A referral of another shop. The amount is in minor units of its currency. */
-export type ImportedReferral = Pick<
-  ReferralRow,
-  'orderId' | 'status' | 'rateBps' | 'amountMinor' | 'currency' | 'createdAt'
-> & { campaign: string | null }
+export type ImportedReferral = Pick<ReferralRow, 'orderId' | 'status' | 'amountMinor' | 'currency' | 'createdAt'> & {
+  rateBps: number
+  campaign: string | null
+}
 
 /** Stores a referral with its visit, its ledger entry if it was accepted, and the attribution of its order. */
 export function insertImportedReferral(tx: Tx, affiliate: AffiliateRow, referral: ImportedReferral): ReferralRow {
@@ -44,11 +56,30 @@ export function insertImportedReferral(tx: Tx, affiliate: AffiliateRow, referral
   const rejectedFor = status === 'rejected' ? 'imported' : null
   const day = shopDay(tx, createdAt)
   const dates = { day, acceptedAt, updatedAt: createdAt }
-  const values = { ...columns, ...dates, affiliateId: affiliate.id, visitId, rejectedFor }
+  const values = { ...columns, ...dates, affiliateId: affiliate.id, visitId, rejectedFor, shopRateBps: columns.rateBps }
   const row = tx.orm.insert(referrals).values(values).returning().get()
+  insertImportedLines(tx, row, columns.rateBps)
   if (isAccepted(status)) adjustEarned(tx, row, row.amountMinor, 'moved in', createdAt)
   attributeTo(tx, affiliate, { orderId, visitId, affiliateCampaign: campaign ?? '', creditedBy: 'import' })
   return row
+}
+
+/**
+ * Distributes the commission, which is what is left after the refunds there, over what is left of the lines, so that a later
+ * refund takes back its share.
+ */
+function insertImportedLines(tx: Tx, { id, orderId, amountMinor }: ReferralRow, rateBps: number): void {
+  const goods = goodsOf(tx, getOrder(tx, orderId)).lines
+  const left = goods.map(({ goodsMinor, refundedMinor }) => goodsMinor - refundedMinor)
+  if (left.every((minor) => minor === 0)) return
+  const shares = shareMinor(amountMinor, left)
+  const lines = goods.map(({ itemId, baseMinor, goodsMinor }, index) => {
+    const [share = 0, leftMinor = 0] = [shares[index], left[index]]
+    const commissionMinor = leftMinor === 0 ? 0 : Number((BigInt(share) * BigInt(goodsMinor)) / BigInt(leftMinor))
+    const line = { itemId, baseMinor, rateBps, source: 'import' as const, rateId: null }
+    return { ...line, commissionMinor, takenBackMinor: commissionMinor - share }
+  })
+  storeLines(tx, id, lines)
 }
 
 /** A payout of another shop, with the referrals that it paid. */

@@ -9,6 +9,8 @@ import { inParts } from '../../platform/db/in-parts.ts'
 import { getReferral } from './store.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
 import { entriesOf, balanceOf } from './ledger.ts'
+import { linesOf } from './lines.ts'
+import type { ReferralLineRow } from './lines.ts'
 import { couponsOfAffiliate } from '../affiliates/coupons.ts'
 import { affiliates, visits } from '../affiliates/schema.ts'
 import { toCsv, toCsvRows } from '../../platform/csv.ts'
@@ -16,6 +18,8 @@ import type { CsvCell } from '../../platform/csv.ts'
 import { toDecimalText } from '../../platform/money.ts'
 import { getUserById } from '../accounts/find.ts'
 import type { AffiliateRow } from '../affiliates/find.ts'
+import { findOwnRate, listRates } from '../affiliates/rates.ts'
+import type { RateView } from '../affiliates/rates.ts'
 import { toAffiliate } from '../affiliates/view.ts'
 import type { AffiliateView } from '../affiliates/view.ts'
 import { acceptedStatuses } from './states.ts'
@@ -71,7 +75,8 @@ function selection(db: Db, filter: ReferralFilter, afterId?: number) {
 }
 
 /**
- * One referral with its rate, its decision and its ledger entries, oldest first.
+ * One referral with its rate (null if its lines have several), the commission of its lines, its decision and its ledger
+ * entries, oldest first.
  *
  * @throws AppError NOT_FOUND
  */
@@ -81,10 +86,11 @@ export function showReferral(db: Db, id: number) {
   return {
     referral: {
       ...toAdminReferral(row, code),
-      rate: row.rateBps / 100,
+      rate: percentOrNull(row.rateBps),
       acceptedAt: toIsoOrNull(row.acceptedAt),
       rejectedFor: row.rejectedFor
     },
+    lines: linesOf(db, id).map(toLine),
     entries: entriesOf(db, id).map(toEntry)
   }
 }
@@ -94,6 +100,14 @@ export function toAdminReferral(row: ReferralRow, affiliateCode: string): AdminR
   const { id, ...rest } = toReferral(row)
   const review = row.review === null ? {} : { review: row.review }
   return { id, affiliateCode, orderId: row.orderId, visitId: row.visitId, ...rest, ...review }
+}
+
+function toLine({ orderItemId, baseMinor, rateBps, source, rateId, commissionMinor, takenBackMinor }: ReferralLineRow) {
+  return { orderItemId, baseMinor, rate: rateBps / 100, source, rateId, commissionMinor, takenBackMinor }
+}
+
+function percentOrNull(rateBps: number | null): number | null {
+  return rateBps === null ? null : rateBps / 100
 }
 
 function toEntry({ kind, amountMinor, currency, reason, payoutId, at }: CommissionEntryRow) {
@@ -109,7 +123,7 @@ const columns: Record<string, (row: ExportedReferral) => CsvCell> = {
   status: ({ referral }) => referral.status,
   amount: ({ referral }) => toDecimalText(referral.amountMinor, referral.currency),
   currency: ({ referral }) => referral.currency,
-  rate_percent: ({ referral }) => referral.rateBps / 100,
+  rate_percent: ({ referral }) => percentOrNull(referral.rateBps),
   rejected_for: ({ referral }) => referral.rejectedFor,
   created_at: ({ referral }) => toIso(referral.createdAt),
   accepted_at: ({ referral }) => toIsoOrNull(referral.acceptedAt)
@@ -146,15 +160,16 @@ export type AdminAffiliate = AffiliateView & {
 }
 
 /** An affiliate for operators, with name and email of the account. */
-export function toAdminAffiliate(db: Db, affiliate: AffiliateRow): AdminAffiliate {
+export function toAdminAffiliate(db: Db, affiliate: AffiliateRow, now: number): AdminAffiliate {
   const { email, displayName } = getUserById(db, affiliate.userId)
-  const { userId, rateBps, website, message, createdAt } = affiliate
+  const { userId, website, message, createdAt } = affiliate
+  const own = findOwnRate(db, affiliate.id, now)?.rateBps ?? null
   return {
-    ...toAffiliate(db, affiliate),
+    ...toAffiliate(db, affiliate, now),
     userId,
     email,
     displayName,
-    ownRate: rateBps === null ? null : rateBps / 100,
+    ownRate: own === null ? null : own / 100,
     website,
     message,
     createdAt: toIso(createdAt)
@@ -164,7 +179,8 @@ export function toAdminAffiliate(db: Db, affiliate: AffiliateRow): AdminAffiliat
 /** One affiliate with the balance, the coupons, and the visits and conversions in total and by campaign. */
 export function showAffiliate(
   db: Db,
-  affiliate: AffiliateRow
+  affiliate: AffiliateRow,
+  now: number
 ): {
   affiliate: AdminAffiliate
   balance: Balance
@@ -172,11 +188,14 @@ export function showAffiliate(
   campaigns: CampaignCounts[]
   /** The codes of the affiliate's coupons that are not disabled. */
   coupons: string[]
+  /** The rates of the affiliate that are in force or planned. */
+  rates: RateView[]
 } {
   const { total, campaigns } = summariseVisits(db, affiliate.id)
   const balance = balanceOf(db, affiliate.id)
   const coupons = couponsOfAffiliate(db, affiliate.id).flatMap(({ code, enabled }) => (enabled ? [code] : []))
-  return { affiliate: toAdminAffiliate(db, affiliate), balance, visits: total, campaigns, coupons }
+  const rates = listRates(db, { affiliateId: affiliate.id }, now)
+  return { affiliate: toAdminAffiliate(db, affiliate, now), balance, visits: total, campaigns, coupons, rates }
 }
 
 export type VisitCounts = {

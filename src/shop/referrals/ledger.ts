@@ -151,11 +151,15 @@ export type OwnAffiliate = { affiliate: AffiliateView; balance: Balance; link: s
  *
  * @throws AppError AFFILIATE_NOT_FOUND without one, or while the module is off
  */
-export function getOwnAffiliate(shop: Pick<ShopContext, 'db' | 'config' | 'publicUrl'>, userId: number): OwnAffiliate {
+export function getOwnAffiliate(
+  shop: Pick<ShopContext, 'db' | 'config' | 'publicUrl'>,
+  userId: number,
+  now: number
+): OwnAffiliate {
   const { db } = shop
   const affiliate = requireAffiliate(db, findAffiliateOfUser(db, userId))
   return {
-    affiliate: toAffiliate(db, affiliate),
+    affiliate: toAffiliate(db, affiliate, now),
     balance: balanceOf(db, affiliate.id),
     link: homeLink(shop, affiliate),
     coupons: couponsOfAffiliate(db, affiliate.id).flatMap(({ code, enabled }) => (enabled ? [code] : []))

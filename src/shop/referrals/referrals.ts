@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { shopDay } from '../settings/shop-days.ts'
-import { currentRateBps } from '../affiliates/view.ts'
+import { setting } from '../settings/settings.ts'
 import type { ReferralRow } from './store.ts'
 import { referrals } from './schema.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
@@ -11,46 +11,55 @@ import { getAffiliateById } from '../affiliates/find.ts'
 import { isPaidOut, adjustEarned } from './ledger.ts'
 import type { AffiliateRow } from '../affiliates/find.ts'
 import { isAccepted } from './states.ts'
-import type { ReviewReason } from './states.ts'
-import { netCommissionMinor } from './commission.ts'
-import type { CommissionBase } from './commission.ts'
+import type { RateSource, ReviewReason } from './states.ts'
+import { decideLines } from './commission.ts'
+import type { DecidedLine, Goods } from './commission.ts'
+import { linesOf, storeLines, sumOfLines, takeBackAll, takeBackLines } from './lines.ts'
 
 export type NewReferral = {
   affiliate: AffiliateRow
   orderId: number
   visitId: number
-  /** The goods of the order after discounts, without shipping and tax, in minor units of `currency`. */
-  baseMinor: number
+  goods: Goods
+  /** Of the amounts of the goods. */
   currency: string
   /** Rejects the referral immediately and finally, for this reason (`self`). */
   reject?: string
 }
 
 /**
- * Creates the pending referral of a new order, at the affiliate's current rate, which the referral keeps. Returns
- * undefined, without a referral, for goods that cost nothing and for an affiliate who is not active.
+ * Creates the pending referral of a new order, at the rates of the moment, which it keeps. Returns undefined, without a
+ * referral, for goods that cost nothing and for an affiliate who is not active. Goods that are all excluded reject it.
  */
 export function createReferral(tx: Tx, input: NewReferral, now: number): ReferralRow | undefined {
-  const { affiliate, orderId, visitId, baseMinor, currency, reject: refusal } = input
-  if (baseMinor === 0 || affiliate.status !== 'active') return undefined
-  const rateBps = currentRateBps(tx, affiliate)
-  const amountMinor = netCommissionMinor({ baseMinor, goodsMinor: baseMinor, refundedGoodsMinor: 0 }, rateBps)
-  const row = {
-    affiliateId: affiliate.id,
-    orderId,
-    visitId,
-    rateBps,
-    amountMinor,
-    currency,
-    day: shopDay(tx, now)
-  }
+  const { affiliate, orderId, visitId, goods, currency, reject: refusal } = input
+  if (baseOf(goods) === 0 || affiliate.status !== 'active') return undefined
+  const shopRateBps = Math.round(setting(tx, 'affiliates.rate') * 100)
+  const decided = decideLines(tx, goods, { affiliateId: affiliate.id, at: now, shopRateBps })
+  const row = { affiliateId: affiliate.id, orderId, visitId, shopRateBps, currency, day: shopDay(tx, now) }
   const referral = tx.orm
     .insert(referrals)
-    .values({ ...row, status: 'pending', createdAt: now, updatedAt: now })
+    .values({ ...row, ...summaryOf(decided), status: 'pending', createdAt: now, updatedAt: now })
     .returning()
     .get()
+  storeLines(tx, referral.id, decided)
   emit(tx, 'referral.created', toEventData(referral), now)
-  return refusal === undefined ? referral : reject(tx, referral, refusal, now)
+  const reason = refusal ?? (isExcluded(decided) ? 'order_excluded' : undefined)
+  return reason === undefined ? referral : reject(tx, referral, reason, now)
+}
+
+function baseOf({ lines }: Goods): number {
+  return lines.reduce((sum, { baseMinor }) => sum + baseMinor, 0)
+}
+
+function summaryOf(lines: readonly DecidedLine[]) {
+  const [first, ...others] = new Set(lines.map(({ rateBps }) => rateBps))
+  const amountMinor = lines.reduce((sum, { commissionMinor }) => sum + commissionMinor, 0)
+  return { amountMinor, rateBps: others.length === 0 ? (first ?? null) : null }
+}
+
+function isExcluded(lines: readonly { source: RateSource }[]): boolean {
+  return lines.length > 0 && lines.every(({ source }) => source === 'excluded')
 }
 
 /**
@@ -58,20 +67,29 @@ export function createReferral(tx: Tx, input: NewReferral, now: number): Referra
  * order has none.
  */
 export function moveReferral(tx: Tx, input: NewReferral, now: number): void {
-  const { affiliate, orderId, visitId, baseMinor } = input
+  const { affiliate, orderId, visitId, goods } = input
   const before = findReferralOfOrder(tx, orderId)
   if (before === undefined) return void createReferral(tx, input, now)
   if (isAccepted(before.status)) return
   if (before.status === 'pending') emit(tx, 'referral.rejected', { ...toEventData(before), reason: 'outranked' }, now)
-  const rateBps = currentRateBps(tx, affiliate)
-  const amountMinor = netCommissionMinor({ baseMinor, goodsMinor: baseMinor, refundedGoodsMinor: 0 }, rateBps)
   const moved = tx.orm
     .update(referrals)
-    .set({ affiliateId: affiliate.id, visitId, rateBps, amountMinor, ...pending, updatedAt: now })
+    .set({ affiliateId: affiliate.id, visitId, ...pending, updatedAt: now })
     .where(eq(referrals.id, before.id))
     .returning()
     .get()
-  emit(tx, 'referral.created', toEventData(moved), now)
+  const decided = decideAgain(tx, moved, goods)
+  emit(tx, 'referral.created', toEventData(storeReferral(tx, moved, summaryOf(decided), now)), now)
+}
+
+function decideAgain(
+  tx: Tx,
+  { id, affiliateId, createdAt: at, shopRateBps }: ReferralRow,
+  goods: Goods
+): DecidedLine[] {
+  const decided = decideLines(tx, goods, { affiliateId, at, shopRateBps })
+  storeLines(tx, id, decided)
+  return decided
 }
 
 const pending = { status: 'pending', rejectedFor: null, review: null, acceptedAt: null } as const
@@ -84,6 +102,7 @@ const pending = { status: 'pending', rejectedFor: null, review: null, acceptedAt
 export function acceptReferral(tx: Tx, orderId: number, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
   if (referral?.status !== 'pending' || referral.review !== null) return
+  if (isExcluded(linesOf(tx, referral.id))) return void reject(tx, referral, 'order_excluded', now)
   if (isCreditable(tx, getAffiliateById(tx, referral.affiliateId))) accept(tx, referral, now)
 }
 
@@ -104,7 +123,7 @@ export function accept(tx: Tx, referral: ReferralRow, now: number): ReferralRow 
  * the affiliate owes the commission, and a later payout sets it off.
  *
  * A reason that starts with `order_` depends on the order's status and can be undone (`reopenReferral`). Any other reason
- * (`self`, an operator's) is final and replaces an `order_` reason. `order_refunded` sets the amount to zero; other
+ * (`self`, an operator's) is final and replaces an `order_` reason. `order_refunded` takes back every line; other
  * reasons keep the amount for display and for reopening.
  */
 export function rejectReferral(tx: Tx, orderId: number, reason: string, now: number): void {
@@ -114,7 +133,9 @@ export function rejectReferral(tx: Tx, orderId: number, reason: string, now: num
 
 /** As `rejectReferral`, for a given referral. */
 export function reject(tx: Tx, referral: ReferralRow, reason: string, now: number): ReferralRow {
-  const amountMinor = reason === 'order_refunded' ? 0 : referral.amountMinor
+  const isRefunded = reason === 'order_refunded'
+  if (isRefunded) takeBackAll(tx, referral.id)
+  const amountMinor = isRefunded ? 0 : referral.amountMinor
   if (referral.status === 'rejected') {
     const rejectedFor = replaces(reason, referral.rejectedFor) ? reason : referral.rejectedFor
     return storeReferral(tx, referral, { rejectedFor, amountMinor }, now)
@@ -155,25 +176,30 @@ export function reviewReferral(tx: Tx, orderId: number, reasons: ReviewReason[],
 /** Makes the referral of a failed or cancelled order pending again, because the order is paid or open again. */
 export function reopenReferral(tx: Tx, orderId: number, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
-  if (referral?.status !== 'rejected' || !mayBePaidLater(referral)) return
+  if (referral?.status !== 'rejected' || !mayBePaidLater(referral) || referral.rejectedFor === 'order_excluded') return
   storeReferral(tx, referral, { status: 'pending', rejectedFor: null, acceptedAt: null }, now)
 }
 
 /**
- * Reduces the commission after a partial refund by the refunded share of the goods. The status does not change. The ledger takes back
- * what was earned; for a referral that is already paid out this is a debt for the next payout.
+ * Reduces the commission after a partial refund: of each line by the share of it that was returned. The status does not
+ * change. The ledger takes back what was earned; for a referral that is already paid out this is a debt for the next payout.
  *
- * @param order.refundedGoodsMinor what all refunds so far returned of the goods, including this one
+ * @param goods with what all refunds so far returned of each line, including this one
  */
-export function reduceCommission(tx: Tx, orderId: number, order: CommissionBase, now: number): void {
+export function reduceCommission(tx: Tx, orderId: number, goods: Goods, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
   if (referral === undefined) return
-  const amountMinor = Math.min(referral.amountMinor, netCommissionMinor(order, referral.rateBps))
+  const amountMinor = amountAfterRefunds(tx, referral, goods)
   if (amountMinor === referral.amountMinor) return
-  if (isAccepted(referral.status)) {
-    adjustEarned(tx, referral, amountMinor, 'order_partly_refunded', now)
-  }
+  if (isAccepted(referral.status)) adjustEarned(tx, referral, amountMinor, 'order_partly_refunded', now)
   storeReferral(tx, referral, { amountMinor }, now)
+}
+
+/** A commission of another shop for an order without goods here has no lines, and stays as it is. */
+function amountAfterRefunds(tx: Tx, { id, amountMinor }: ReferralRow, goods: Goods): number {
+  takeBackLines(tx, id, goods)
+  const lines = linesOf(tx, id)
+  return lines.length === 0 ? amountMinor : sumOfLines(lines)
 }
 
 /**
@@ -181,13 +207,13 @@ export function reduceCommission(tx: Tx, orderId: number, order: CommissionBase,
  * pending or accepted again; one that was rejected for another reason stays rejected, with the amount that counts if it is
  * accepted later.
  *
- * @param order.refundedGoodsMinor what the refunds that remain returned of the goods
+ * @param goods with what the refunds that remain returned of each line
  */
-export function restoreCommission(tx: Tx, orderId: number, order: CommissionBase, now: number): void {
+export function restoreCommission(tx: Tx, orderId: number, goods: Goods, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
   if (referral === undefined) return
   const wasRefunded = referral.status === 'rejected' && referral.rejectedFor === 'order_refunded'
-  const amountMinor = netCommissionMinor(order, referral.rateBps)
+  const amountMinor = amountAfterRefunds(tx, referral, goods)
   const change = wasRefunded ? ({ amountMinor, status: 'pending', rejectedFor: null } as const) : { amountMinor }
   const restored = storeReferral(tx, referral, change, now)
   if (wasRefunded && referral.acceptedAt !== null) accept(tx, restored, now)
@@ -195,15 +221,18 @@ export function restoreCommission(tx: Tx, orderId: number, order: CommissionBase
 }
 
 /**
- * Recomputes the commission when the goods of an unpaid order cost something else, also of an order that failed and can be
- * paid later. The rate stays. Goods that cost nothing reject the referral (`nothing_to_pay`).
- *
- * @param baseMinor the goods after discounts, without shipping and tax
+ * Decides the commission of each line again when the goods of an unpaid order or what they cost has changed, also of an
+ * order that failed and can be paid later. The rates stay those of the time when it was placed. Goods that cost nothing
+ * reject the referral (`nothing_to_pay`).
  */
-export function repriceReferral(tx: Tx, orderId: number, baseMinor: number, now: number): void {
+export function repriceReferral(tx: Tx, orderId: number, goods: Goods, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
   if (referral === undefined || !mayBePaidLater(referral)) return
-  const amountMinor = netCommissionMinor({ baseMinor, goodsMinor: baseMinor, refundedGoodsMinor: 0 }, referral.rateBps)
-  const repriced = storeReferral(tx, referral, { amountMinor }, now)
-  if (baseMinor === 0) reject(tx, repriced, 'nothing_to_pay', now)
+  const decided = decideAgain(tx, referral, goods)
+  const isFree = baseOf(goods) === 0
+  const earnsAgain = referral.rejectedFor === 'order_excluded' && !isExcluded(decided)
+  const change = earnsAgain ? ({ status: 'pending', rejectedFor: null } as const) : {}
+  const repriced = storeReferral(tx, referral, { ...summaryOf(decided), ...change }, now)
+  if (isFree) reject(tx, repriced, 'nothing_to_pay', now)
+  else if (isExcluded(decided)) reject(tx, repriced, 'order_excluded', now)
 }

@@ -5,8 +5,8 @@ import { z } from 'zod'
 import { instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import { kept, notPersonal } from '../../platform/db/personal.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
-import { affiliates, visits } from '../affiliates/schema.ts'
-import { referralStatuses, reviewReasons } from './states.ts'
+import { affiliates, commissionRates, visits } from '../affiliates/schema.ts'
+import { rateSources, referralStatuses, reviewReasons } from './states.ts'
 
 /** Who paid, as the statement of a payout names the shop. */
 const payoutSeller = z.object({ name: z.string(), legal: z.string() })
@@ -97,8 +97,11 @@ export const referrals = sqliteTable(
       .notNull()
       .references(() => visits.id),
     status: text('status', { enum: referralStatuses }).notNull(),
-    rateBps: integer('rate_bps').notNull(),
-    /** Commission after refunds. For an accepted referral, the sum of its ledger entries `earned` and `taken_back`. */
+    /** The rate of its lines; null if they have several. */
+    rateBps: integer('rate_bps'),
+    /** The shop's rate when the order was placed, for goods without another one. */
+    shopRateBps: integer('shop_rate_bps').notNull(),
+    /** The commission of its lines after refunds. For an accepted referral, the sum of its ledger entries `earned` and `taken_back`. */
     amountMinor: minor('amount_minor').notNull(),
     currency: notPersonal(text('currency').notNull()),
     rejectedFor: notPersonal(text('rejected_for')),
@@ -116,6 +119,33 @@ export const referrals = sqliteTable(
     index('referrals_by_status').on(t.status, t.id),
     check('referrals_status', oneOf(t.status)),
     check('referrals_amount', sql`${t.amountMinor} >= 0`)
+  ]
+)
+
+/** The commission of each line of a referred order, and the rate that gave it. */
+export const referralLines = sqliteTable(
+  'referral_lines',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    referralId: integer('referral_id')
+      .notNull()
+      .references(() => referrals.id),
+    /** Of the order's line; without a foreign key, because referrals must not import orders. */
+    orderItemId: integer('order_item_id').notNull(),
+    /** The line after discounts, without tax. */
+    baseMinor: minor('base_minor').notNull(),
+    rateBps: integer('rate_bps').notNull(),
+    source: text('source', { enum: rateSources }).notNull(),
+    rateId: integer('rate_id').references(() => commissionRates.id),
+    commissionMinor: minor('commission_minor').notNull(),
+    /** What refunds of the line have taken back of the commission. */
+    takenBackMinor: minor('taken_back_minor').notNull().default(0)
+  },
+  (t) => [
+    uniqueIndex('referral_lines_by_referral').on(t.referralId, t.orderItemId),
+    check('referral_lines_source', oneOf(t.source)),
+    check('referral_lines_rate', sql`${t.rateBps} BETWEEN 0 AND 10000`),
+    check('referral_lines_taken_back', sql`${t.takenBackMinor} BETWEEN 0 AND ${t.commissionMinor}`)
   ]
 )
 

@@ -35,6 +35,7 @@ export const referralReasons = [
   'order_failed',
   'order_cancelled',
   'order_refunded',
+  'order_excluded',
   'nothing_to_pay',
   'shop'
 ] as const
@@ -53,3 +54,7 @@ export function reasonOf({ status, review, rejectedFor }: Unaccepted): { reason?
 }
 
 type Unaccepted = { status: ReferralStatus; review: readonly ReviewReason[] | null; rejectedFor: string | null }
+
+/** What gives a line of an order its commission rate. */
+export const rateSources = ['excluded', 'coupon', 'product', 'category', 'affiliate', 'shop', 'import'] as const
+export type RateSource = (typeof rateSources)[number]

@@ -42,6 +42,7 @@ const updateReferral = statement((orm) =>
     .set({
       status: sql`${sql.placeholder('status')}`,
       amountMinor: sql`${sql.placeholder('amountMinor')}`,
+      rateBps: sql`${sql.placeholder('rateBps')}`,
       rejectedFor: sql`${sql.placeholder('rejectedFor')}`,
       acceptedAt: sql`${sql.placeholder('acceptedAt')}`,
       review: sql`${sql.placeholder('review')}`,
@@ -52,9 +53,9 @@ const updateReferral = statement((orm) =>
     .prepare()
 )
 
-/** The fields of a referral that can change. Its affiliate, order and rate cannot. */
+/** The fields of a referral that can change. */
 export type ReferralChange = Partial<
-  Pick<ReferralRow, 'status' | 'amountMinor' | 'rejectedFor' | 'acceptedAt' | 'review'>
+  Pick<ReferralRow, 'status' | 'amountMinor' | 'rateBps' | 'rejectedFor' | 'acceptedAt' | 'review'>
 >
 
 /** Updates a referral and returns the new row. */

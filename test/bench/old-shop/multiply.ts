@@ -10,6 +10,7 @@ const fixed = new Set([
   'affiliate_customers',
   'affiliate_coupons',
   'campaigns',
+  'commission_rates',
   'categories',
   'lost_payouts',
   'media',
@@ -89,6 +90,7 @@ const shared = new Set([
   'coupon_id',
   'endpoint_id',
   'plan_id',
+  'rate_id',
   'product_id',
   'target_id',
   'variation_id'

@@ -3,6 +3,7 @@ import { createPasswordHasher } from '../../../src/platform/crypto/passwords.ts'
 import { openDatabase } from '../../../src/platform/db/database.ts'
 import { toMinor } from '../../../src/platform/money.ts'
 import { findUserByEmail, getUserById } from '../../../src/shop/accounts/find.ts'
+import { findOwnRate } from '../../../src/shop/affiliates/rates.ts'
 import { getAffiliateById } from '../../../src/shop/affiliates/find.ts'
 import { findCoupon } from '../../../src/shop/catalog/coupons.ts'
 import { categoriesOfProduct, productBySlug, variationsOfProduct } from '../../../src/shop/catalog/stored-product.ts'
@@ -159,13 +160,13 @@ function affiliateThere({ status, rate, rateType, unpaid, paid, visits, referral
 }
 
 function affiliateHere(db: Db, id: number): ReturnType<typeof affiliateThere> {
-  const { status, rateBps } = getAffiliateById(db, id)
+  const { status } = getAffiliateById(db, id)
   const sum = (sql: string): number => Number(db.sqlite.prepare(sql).pluck().get(id))
   const referrals = (state: string): number =>
     sum(`SELECT count(*) FROM referrals WHERE affiliate_id = ? AND status = '${state}'`)
   return {
     status,
-    rateBps,
+    rateBps: findOwnRate(db, id, Date.now())?.rateBps ?? null,
     unpaid: sum('SELECT coalesce(sum(amount_minor), 0) FROM commission_entries WHERE affiliate_id = ?'),
     paid: sum('SELECT coalesce(sum(amount_minor), 0) FROM payouts WHERE affiliate_id = ?'),
     visits: sum('SELECT coalesce(sum(clicks), 0) FROM affiliate_clicks WHERE affiliate_id = ?'),

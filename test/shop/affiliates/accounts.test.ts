@@ -4,6 +4,7 @@ import { messageFor } from '../../../src/platform/http/validation.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import { findUserById } from '../../../src/shop/accounts/find.ts'
 import type { UserRow } from '../../../src/shop/accounts/rows.ts'
+import { basicRateBps, setOwnRate } from '../../../src/shop/affiliates/rates.ts'
 import { toAdminAffiliate } from '../../../src/shop/referrals/admin.ts'
 import { anonymiseAffiliateOf, decideAffiliate } from '../../../src/shop/affiliates/decide.ts'
 import { applyAffiliates, applyAsAffiliate, createAffiliate } from '../../../src/shop/affiliates/create.ts'
@@ -47,9 +48,9 @@ describe('an affiliate application', () => {
     using shop = openTestShop()
     const mira = await person(shop, 'mira@shop.example')
     const input = { website: 'https://mira.example/', message: 'Hello' }
-    expect(await apply(shop, mira, input)).toMatchObject({ ...input, code: 'mira', status: 'pending', rateBps: null })
+    expect(await apply(shop, mira, input)).toMatchObject({ ...input, code: 'mira', status: 'pending' })
     expect(eventsOf(shop)).toEqual(['affiliate.applied'])
-    expect(getOwnAffiliate(shop, mira.id)).toEqual({
+    expect(getOwnAffiliate(shop, mira.id, shop.clock.now())).toEqual({
       affiliate: { id: 1, code: 'mira', status: 'pending', rate: 10, termsVersion: null, termsAcceptedAt: null },
       balance: { currency: 'EUR', pendingMinor: 0, unpaidMinor: 0, paidMinor: 0 },
       link: null,
@@ -92,7 +93,7 @@ describe('an affiliate application', () => {
     expect(findUserById(shop.db, mira.id)?.partnerOptIn).toBe('no')
     switchModule(shop.db, 'affiliates', false, 0)
     await expect(apply(shop, petra)).rejects.toThrow(code('AFFILIATE_NOT_FOUND'))
-    expect(() => getOwnAffiliate(shop, mira.id)).toThrow(code('AFFILIATE_NOT_FOUND'))
+    expect(() => getOwnAffiliate(shop, mira.id, shop.clock.now())).toThrow(code('AFFILIATE_NOT_FOUND'))
   })
 
   it('accepts a website, a message and the opt-in, and refuses unknown fields', () => {
@@ -220,9 +221,9 @@ describe('an affiliate that an operator creates', () => {
   it('has the given code and rate', async () => {
     using shop = openTestShop()
     const { id } = await person(shop, 'mira@shop.example')
-    expect(create(shop, id, ' Mira ')).toMatchObject({ code: 'Mira', codeKey: 'mira', rateBps: 1_250 })
-    expect(getOwnAffiliate(shop, id).affiliate.rate).toBe(12.5)
-    expect(eventsOf(shop)).toEqual(['affiliate.applied', 'affiliate.approved'])
+    expect(create(shop, id, ' Mira ')).toMatchObject({ code: 'Mira', codeKey: 'mira' })
+    expect(getOwnAffiliate(shop, id, shop.clock.now()).affiliate.rate).toBe(12.5)
+    expect(eventsOf(shop)).toEqual(['affiliate.applied', 'affiliate.rate_changed', 'affiliate.approved'])
   })
 
   it('has an account and a valid code that no other affiliate has', async () => {
@@ -267,8 +268,10 @@ describe('an affiliate that an operator creates', () => {
   it('is shown with its own rate, or null', async () => {
     using shop = openTestShop()
     const mira = create(shop, (await person(shop, 'mira@shop.example')).id, 'mira')
-    expect(toAdminAffiliate(shop.db, mira)).toMatchObject({ code: 'mira', email: 'mira@shop.example', ownRate: 12.5 })
-    expect(toAdminAffiliate(shop.db, { ...mira, rateBps: null }).ownRate).toBeNull()
+    const shown = toAdminAffiliate(shop.db, mira, shop.clock.now())
+    expect(shown).toMatchObject({ code: 'mira', email: 'mira@shop.example', ownRate: 12.5 })
+    setOwnRate(shop.db, 'mira', { rateBps: null }, shop.clock.now())
+    expect(toAdminAffiliate(shop.db, mira, shop.clock.now()).ownRate).toBeNull()
   })
 
   it('has a rate in percent with at most two decimals', () => {
@@ -325,8 +328,9 @@ describe('affiliates of an import file', () => {
     expect(seed()).toEqual({ created: 1, updated: 0, unchanged: 0 })
     expect(seed()).toEqual({ created: 0, updated: 0, unchanged: 1 })
     expect(seed({ status: 'pending' })).toEqual({ created: 0, updated: 0, unchanged: 1 })
-    expect(seed({ rateBps: null, code: 'Mira' })).toEqual({ created: 0, updated: 1, unchanged: 0 })
-    expect(getAffiliate(shop.db, 'mira')).toMatchObject({ code: 'Mira', status: 'active', rateBps: 1_500 })
+    expect(seed({ rateBps: undefined, code: 'Mira' })).toEqual({ created: 0, updated: 1, unchanged: 0 })
+    expect(getAffiliate(shop.db, 'mira')).toMatchObject({ code: 'Mira', status: 'active' })
+    expect(basicRateBps(shop.db, 1, shop.clock.now())).toBe(1_500)
   })
 
   it('are refused when the account does not exist or the code belongs to another account', async () => {

@@ -5,7 +5,15 @@ import type { Db } from '../../../src/platform/db/database.ts'
 import { createUser } from '../../../src/shop/accounts/create-user.ts'
 import type { UserRow } from '../../../src/shop/accounts/rows.ts'
 import { affiliates } from '../../../src/shop/affiliates/schema.ts'
-import { coupons, media, productImages, products, variations } from '../../../src/shop/catalog/schema.ts'
+import {
+  categories,
+  coupons,
+  media,
+  productCategories,
+  productImages,
+  products,
+  variations
+} from '../../../src/shop/catalog/schema.ts'
 import { events } from '../../../src/shop/events/schema.ts'
 import { mails } from '../../../src/shop/mail/schema.ts'
 import { insertOrder } from '../../../src/shop/orders/create-order.ts'
@@ -58,6 +66,14 @@ export function makeCoupon(db: Db, changes: Partial<typeof coupons.$inferInsert>
   return db.orm.insert(coupons).values(row).returning().get().id
 }
 
+/** Creates a category; `products` are in it, and must be put into those above it, too. */
+export function makeCategory(db: Db, slug: string, products: readonly number[] = [], parentId?: number): number {
+  const { id } = db.orm.insert(categories).values({ slug, name: slug, parentId }).returning().get()
+  for (const productId of products)
+    db.orm.insert(productCategories).values({ productId, categoryId: id, position: 0 }).run()
+  return id
+}
+
 export function makeUser(db: Db, email: string, verified = true): UserRow {
   const person = {
     email,
@@ -77,7 +93,6 @@ export function makeAffiliate(db: Db, userId: number, code = 'mira'): typeof aff
     code,
     codeKey: code,
     status: 'active' as const,
-    rateBps: 1000,
     createdAt: noon,
     updatedAt: noon
   }

@@ -9,15 +9,14 @@ import { balanceOf } from '../../../src/shop/referrals/ledger.ts'
 import { reduceCommission, rejectReferral } from '../../../src/shop/referrals/referrals.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
-import { ledgerOf, makeAffiliate, referralOf } from '../affiliates/support.ts'
+import { ledgerOf, makeAffiliate, oneLine, referralOf } from '../affiliates/support.ts'
 import { earn, pay, payAfterHold, setOrder } from './support.ts'
 
 const fail = (shop: TestShop, id: number) =>
   failPayout(shop.db, id, { reason: 'account closed', by: 'lena' }, shop.clock.now())
 
 function refund(shop: TestShop, orderId: number, refundedGoodsMinor: number): void {
-  const order = { baseMinor: 10_000, goodsMinor: 10_000, refundedGoodsMinor }
-  write(shop.db, (tx) => reduceCommission(tx, orderId, order, shop.clock.now()))
+  write(shop.db, (tx) => reduceCommission(tx, orderId, oneLine(10_000, refundedGoodsMinor), shop.clock.now()))
 }
 
 /** Makes an order that a card paid in live or test mode. */

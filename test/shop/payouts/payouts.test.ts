@@ -15,7 +15,7 @@ import type { ReferralRow } from '../../../src/shop/referrals/store.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
-import { ledgerOf, makeAffiliate, refer, referralOf, eventsOf } from '../affiliates/support.ts'
+import { ledgerOf, makeAffiliate, oneLine, refer, referralOf, eventsOf } from '../affiliates/support.ts'
 import { dayMs, earn, pay, payAfterHold, setOrder } from './support.ts'
 
 function refundAll(shop: TestShop, orderId: number): void {
@@ -162,9 +162,7 @@ describe('a payout run', () => {
     earn(shop, id, 1)
     payAfterHold(shop)
     rejectManually(shop, 1)
-    write(shop.db, (tx) =>
-      reduceCommission(tx, 1, { baseMinor: 10_000, refundedGoodsMinor: 5_000, goodsMinor: 10_000 }, shop.clock.now())
-    )
+    write(shop.db, (tx) => reduceCommission(tx, 1, oneLine(10_000, 5_000), shop.clock.now()))
     expect(acceptManually(shop, 1)).toMatchObject({ status: 'paid', amountMinor: 500 })
     expect(sums(shop)).toEqual([[id, 0, -500, 0, -500]])
   })
@@ -175,9 +173,7 @@ describe('a payout run and its amounts', () => {
     using shop = openTestShop()
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
-    write(shop.db, (tx) =>
-      reduceCommission(tx, 1, { baseMinor: 10_000, refundedGoodsMinor: 2_500, goodsMinor: 10_000 }, 0)
-    )
+    write(shop.db, (tx) => reduceCommission(tx, 1, oneLine(10_000, 2_500), 0))
     expect(payAfterHold(shop).map(({ payout }) => payout.amountMinor)).toEqual([750])
   })
 
@@ -286,9 +282,7 @@ describe('a payout run and its amounts', () => {
     const { id } = await makeAffiliate(shop)
     earn(shop, id, 1)
     payAfterHold(shop)
-    write(shop.db, (tx) =>
-      reduceCommission(tx, 1, { baseMinor: 10_000, refundedGoodsMinor: 5_000, goodsMinor: 10_000 }, shop.clock.now())
-    )
+    write(shop.db, (tx) => reduceCommission(tx, 1, oneLine(10_000, 5_000), shop.clock.now()))
     earn(shop, id, 2)
     setOrder(shop, 2, 'on-hold')
     expect(sums(shop)).toEqual([[id, 0, -500, 1_000, -500]])

@@ -35,7 +35,7 @@ describe('an operator', () => {
     earn(shop, mira.id, 3, 5_000)
     shop.db.sqlite.exec(`UPDATE visits SET campaign = 'spring' WHERE order_id IN (1, 2)`)
     write(shop.db, (tx) => recordVisit(tx, { affiliateId: mira.id, orderId: 4, campaign: 'spring' }, 0))
-    const shown = showAffiliate(shop.db, getAffiliate(shop.db, 'mira'))
+    const shown = showAffiliate(shop.db, getAffiliate(shop.db, 'mira'), shop.clock.now())
     expect(shown.visits).toEqual({ visits: 4, conversions: 2, conversionRate: 50, earnedMinor: 1_500 })
     expect(shown.campaigns).toEqual([
       { campaign: 'spring', visits: 3, conversions: 1, conversionRate: 33.33, earnedMinor: 1_000 },

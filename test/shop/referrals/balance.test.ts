@@ -36,13 +36,13 @@ test('a balance contains the pending, unpaid and paid commissions in the currenc
 test('an affiliate with any status sees their account and balance', async () => {
   using shop = openTestShop()
   const affiliate = await makeAffiliate(shop, { status: 'rejected' })
-  expect(getOwnAffiliate(shop, affiliate.userId)).toEqual({
-    affiliate: toAffiliate(shop.db, affiliate),
+  expect(getOwnAffiliate(shop, affiliate.userId, shop.clock.now())).toEqual({
+    affiliate: toAffiliate(shop.db, affiliate, shop.clock.now()),
     balance: nothing,
     link: null,
     coupons: []
   })
-  expect(() => getOwnAffiliate(shop, 99)).toThrow(refusal('AFFILIATE_NOT_FOUND'))
+  expect(() => getOwnAffiliate(shop, 99, shop.clock.now())).toThrow(refusal('AFFILIATE_NOT_FOUND'))
   switchModule(shop.db, 'affiliates', false, 0)
-  expect(() => getOwnAffiliate(shop, affiliate.userId)).toThrow(refusal('AFFILIATE_NOT_FOUND'))
+  expect(() => getOwnAffiliate(shop, affiliate.userId, shop.clock.now())).toThrow(refusal('AFFILIATE_NOT_FOUND'))
 })

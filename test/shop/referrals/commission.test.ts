@@ -1,8 +1,9 @@
-import { currentRateBps } from '../../../src/shop/affiliates/view.ts'
 import { describe, expect, it } from 'vitest'
-import { netCommissionMinor } from '../../../src/shop/referrals/commission.ts'
+import { basicRateBps, setOwnRate } from '../../../src/shop/affiliates/rates.ts'
+import { takenBackMinor } from '../../../src/shop/referrals/commission.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
-import { emptyShop, noon } from '../../support/temporary-shop.ts'
+import { openTestShop } from '../../support/shop-context.ts'
+import { makeAffiliate, refer } from '../affiliates/support.ts'
 
 describe('a commission', () => {
   it.each([
@@ -16,31 +17,31 @@ describe('a commission', () => {
     [1_005, 4, 101],
     [1_005, 1_005, 0],
     [20, 10, 1],
-    [10, 5, 0],
-    [0, 0, 0]
-  ])('on %i with %i refunded is %i at ten percent', (goodsMinor, refundedGoodsMinor, left) => {
-    expect(netCommissionMinor({ baseMinor: goodsMinor, goodsMinor, refundedGoodsMinor }, 1_000)).toBe(left)
+    [10, 5, 0]
+  ])('on %i with %i refunded is %i at ten percent', async (goodsMinor, refundedMinor, left) => {
+    using shop = openTestShop()
+    const { amountMinor: commissionMinor } = refer(shop, (await makeAffiliate(shop)).id, 1, goodsMinor)
+    expect(commissionMinor - takenBackMinor({ commissionMinor, goodsMinor, refundedMinor })).toBe(left)
   })
 
-  it('counts the goods only: a refund reduces it by the share of the goods that was refunded', () => {
-    const paid = { baseMinor: 10_000, goodsMinor: 12_500 }
-    expect(netCommissionMinor({ ...paid, refundedGoodsMinor: 0 }, 1_000)).toBe(1_000)
-    expect(netCommissionMinor({ ...paid, refundedGoodsMinor: 2_500 }, 1_000)).toBe(800)
-    expect(netCommissionMinor({ ...paid, refundedGoodsMinor: 12_500 }, 1_000)).toBe(0)
-  })
-
-  it('is exact for amounts that a double cannot represent', () => {
+  it('is exact for amounts that a double cannot represent, and takes nothing back of goods that cost nothing', () => {
     const goodsMinor = Number.MAX_SAFE_INTEGER
-    expect(netCommissionMinor({ baseMinor: goodsMinor, goodsMinor, refundedGoodsMinor: goodsMinor - 2 }, 10_000)).toBe(
-      2
-    )
+    const commission = { commissionMinor: goodsMinor, goodsMinor, refundedMinor: goodsMinor - 2 }
+    expect(takenBackMinor(commission)).toBe(goodsMinor - 2)
+    expect(takenBackMinor({ commissionMinor: 0, goodsMinor: 0, refundedMinor: 0 })).toBe(0)
   })
 
-  it("has the affiliate's own rate, also zero, else the shop's", () => {
-    const shop = emptyShop()
-    setSetting(shop, 'affiliates.rate', '12.34', noon)
-    expect(currentRateBps(shop, { rateBps: null })).toBe(1_234)
-    expect(currentRateBps(shop, { rateBps: 0 })).toBe(0)
-    expect(currentRateBps(shop, { rateBps: 750 })).toBe(750)
+  it("has the affiliate's own rate, also zero, else the shop's", async () => {
+    using shop = openTestShop()
+    const now = shop.clock.now()
+    const { id } = await makeAffiliate(shop)
+    setSetting(shop.db, 'affiliates.rate', '12.34', now)
+    expect(basicRateBps(shop.db, id, now)).toBe(1_234)
+    for (const rateBps of [0, 750]) {
+      setOwnRate(shop.db, 'mira', { rateBps }, now)
+      expect(basicRateBps(shop.db, id, now)).toBe(rateBps)
+    }
+    setOwnRate(shop.db, 'mira', { rateBps: null }, now)
+    expect(basicRateBps(shop.db, id, now)).toBe(1_234)
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Tx } from '../../../src/platform/db/database.ts'
 import { percentOf } from '../../../src/platform/money.ts'
-import { netCommissionMinor } from '../../../src/shop/referrals/commission.ts'
+import { takenBackMinor } from '../../../src/shop/referrals/commission.ts'
 import {
   acceptReferral,
   createReferral,
@@ -17,7 +17,7 @@ import { recordVisit } from '../../../src/shop/affiliates/clicks.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
-import { ledgerOf, makeAffiliate, refer, referralOf, eventsOf } from '../affiliates/support.ts'
+import { ledgerOf, makeAffiliate, oneLine, refer, referralOf, eventsOf } from '../affiliates/support.ts'
 
 type Step = (tx: Tx, orderId: number, now: number) => void
 const accept: Step = acceptReferral
@@ -29,7 +29,7 @@ const reject =
 const refund =
   (refundedGoodsMinor: number, goodsMinor = 10_000): Step =>
   (tx, orderId, now) =>
-    reduceCommission(tx, orderId, { baseMinor: goodsMinor, refundedGoodsMinor, goodsMinor }, now)
+    reduceCommission(tx, orderId, oneLine(goodsMinor, refundedGoodsMinor), now)
 
 function take(shop: TestShop, orderId: number, ...steps: Step[]): void {
   for (const step of steps) write(shop.db, (tx) => step(tx, orderId, shop.clock.now()))
@@ -72,7 +72,7 @@ describe('a referral', () => {
       const created = write(shop.db, (tx) => {
         const visitId = recordVisit(tx, { affiliateId: affiliate.id, orderId, campaign: null }, 0)
         const baseMinor = affiliate === active ? 0 : 500
-        return createReferral(tx, { affiliate, orderId, visitId, baseMinor, currency: 'EUR' }, 0)
+        return createReferral(tx, { affiliate, orderId, visitId, goods: oneLine(baseMinor), currency: 'EUR' }, 0)
       })
       expect(created).toBeUndefined()
       take(shop, orderId, accept, reject('order_failed'), reopen, refund(5))
@@ -87,7 +87,7 @@ describe('a referral', () => {
     const again = () =>
       write(shop.db, (tx) => {
         const affiliate = getAffiliate(tx, 'mira')
-        createReferral(tx, { affiliate, orderId: 1, visitId, baseMinor: 5, currency: 'EUR' }, 0)
+        createReferral(tx, { affiliate, orderId: 1, visitId, goods: oneLine(5), currency: 'EUR' }, 0)
       })
     expect(again).toThrow(/UNIQUE/)
   })
@@ -97,7 +97,7 @@ describe('a referral', () => {
     const affiliate = await makeAffiliate(shop)
     write(shop.db, (tx) => {
       const visitId = recordVisit(tx, { affiliateId: affiliate.id, orderId: 1, campaign: null }, 0)
-      createReferral(tx, { affiliate, orderId: 1, visitId, baseMinor: 500, currency: 'EUR', reject: 'self' }, 0)
+      createReferral(tx, { affiliate, orderId: 1, visitId, goods: oneLine(500), currency: 'EUR', reject: 'self' }, 0)
     })
     take(shop, 1, accept, reject('order_failed'), reopen, accept)
     expect(referralOf(shop, 1)).toMatchObject({ status: 'rejected', rejectedFor: 'self', amountMinor: 50 })
@@ -306,10 +306,12 @@ describe('the ledger', () => {
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 }),
         ({ totalMinor, rateBps }, parts) => {
           const refunds = [...parts.map((part) => Math.floor(part * totalMinor)).sort((a, b) => a - b), totalMinor]
-          const left = refunds.map((refundedGoodsMinor) =>
-            netCommissionMinor({ baseMinor: totalMinor, goodsMinor: totalMinor, refundedGoodsMinor }, rateBps)
-          )
           const whole = percentOf(totalMinor, rateBps)
+          const left = refunds.map(
+            (refundedGoodsMinor) =>
+              whole -
+              takenBackMinor({ commissionMinor: whole, goodsMinor: totalMinor, refundedMinor: refundedGoodsMinor })
+          )
           for (const [index, net] of left.entries()) {
             expect(net).toBeGreaterThanOrEqual(0)
             expect(net).toBeLessThanOrEqual(left[index - 1] ?? whole)

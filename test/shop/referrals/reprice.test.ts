@@ -4,12 +4,12 @@ import { repriceReferral } from '../../../src/shop/referrals/referrals.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
-import { makeAffiliate, refer, referralOf } from '../affiliates/support.ts'
+import { makeAffiliate, oneLine, refer, referralOf } from '../affiliates/support.ts'
 import { earn } from '../payouts/support.ts'
 
 describe('an unpaid order whose total changes', () => {
   const reprice = (shop: TestShop, orderId: number, totalMinor: number) =>
-    write(shop.db, (tx) => repriceReferral(tx, orderId, totalMinor, shop.clock.now()))
+    write(shop.db, (tx) => repriceReferral(tx, orderId, oneLine(totalMinor), shop.clock.now()))
 
   it('changes the commission of its pending referral, at the same rate', async () => {
     using shop = openTestShop()

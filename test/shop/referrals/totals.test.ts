@@ -10,7 +10,7 @@ import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import { wrongTotals } from '../../support/wrong-totals.ts'
 import { Random } from '../../torture/random.ts'
-import { makeAffiliate, refer } from '../affiliates/support.ts'
+import { makeAffiliate, oneLine, refer } from '../affiliates/support.ts'
 import { pay, setOrder } from '../payouts/support.ts'
 
 it('keeps the totals of referrals and commissions equal to their rows, whatever happens to them', async () => {
@@ -28,7 +28,8 @@ it('keeps the totals of referrals and commissions equal to their rows, whatever 
     (order: number) => write(shop.db, (tx) => acceptReferral(tx, order, shop.clock.now())),
     (order: number) => write(shop.db, (tx) => rejectReferral(tx, order, 'order_refunded', shop.clock.now())),
     (order: number) => write(shop.db, (tx) => reopenReferral(tx, order, shop.clock.now())),
-    (order: number) => write(shop.db, (tx) => repriceReferral(tx, order, random.between(0, 20_000), shop.clock.now())),
+    (order: number) =>
+      write(shop.db, (tx) => repriceReferral(tx, order, oneLine(random.between(0, 20_000)), shop.clock.now())),
     () => pay(shop)
   ]
   for (let step = 0; step < 200; step += 1) {

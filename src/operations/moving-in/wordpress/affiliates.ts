@@ -1,3 +1,4 @@
+import { findOwnRate } from '../../../shop/affiliates/rates.ts'
 import type { Tx } from '../../../platform/db/database.ts'
 import { isCurrency } from '../../../platform/money.ts'
 import { isRecord } from '../../../platform/typed.ts'
@@ -103,7 +104,7 @@ function moveReferral(tx: Tx, row: Row, move: Move, tally: SubjectTally): void {
   if (known === undefined) tally.change('A commission without an order gets an order of 0 that names it', id)
   const orderId = known ?? insertImportedOrder(tx, orderFor(row, currency, createdAt)).row.id
   const campaign = lineOf(text(row, 'campaign'), 100)
-  const rateBps = affiliate.rateBps ?? 0
+  const rateBps = findOwnRate(tx, affiliate.id, move.now)?.rateBps ?? 0
   const values = { orderId, status, rateBps, amountMinor, currency, createdAt, campaign }
   const referral = insertImportedReferral(tx, affiliate, values)
   move.moved.remember(tx, 'referral', id, referral.id, move.now)

@@ -122,7 +122,6 @@ CREATE TABLE `affiliates` (
 	`code` text NOT NULL,
 	`code_key` text NOT NULL,
 	`status` text NOT NULL,
-	`rate_bps` integer,
 	`terms_version` text,
 	`terms_accepted_at` integer,
 	`website` text,
@@ -134,8 +133,7 @@ CREATE TABLE `affiliates` (
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`successor_id`) REFERENCES `affiliates`(`id`) ON UPDATE no action ON DELETE no action,
-	CONSTRAINT "affiliates_status" CHECK("affiliates"."status" IN ('pending', 'active', 'inactive', 'rejected')),
-	CONSTRAINT "affiliates_rate" CHECK("affiliates"."rate_bps" BETWEEN 0 AND 10000)
+	CONSTRAINT "affiliates_status" CHECK("affiliates"."status" IN ('pending', 'active', 'inactive', 'rejected'))
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `affiliates_user` ON `affiliates` (`user_id`);--> statement-breakpoint
@@ -143,6 +141,27 @@ CREATE UNIQUE INDEX `affiliates_code_key` ON `affiliates` (`code_key`);--> state
 CREATE INDEX `affiliates_erased_mailbox` ON `affiliates` (`mailbox_hash`) WHERE mailbox_hash IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `affiliates_erased_code` ON `affiliates` (`code_hash`) WHERE code_hash IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `affiliates_by_successor` ON `affiliates` (`successor_id`) WHERE successor_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `commission_rates` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`affiliate_id` integer,
+	`product_id` integer,
+	`category_id` integer,
+	`coupon_id` integer,
+	`rate_bps` integer,
+	`starts_at` integer NOT NULL,
+	`ends_at` integer,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`affiliate_id`) REFERENCES `affiliates`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`product_id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`category_id`) REFERENCES `categories`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`coupon_id`) REFERENCES `coupons`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "commission_rates_rate" CHECK("commission_rates"."rate_bps" BETWEEN 0 AND 10000),
+	CONSTRAINT "commission_rates_target" CHECK(("commission_rates"."product_id" IS NOT NULL) + ("commission_rates"."category_id" IS NOT NULL) + ("commission_rates"."coupon_id" IS NOT NULL)
+          BETWEEN ("commission_rates"."affiliate_id" IS NULL OR "commission_rates"."rate_bps" IS NULL) AND 1),
+	CONSTRAINT "commission_rates_period" CHECK("commission_rates"."ends_at" >= "commission_rates"."starts_at")
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `commission_rates_by_affiliate` ON `commission_rates` (`affiliate_id`,`starts_at`);--> statement-breakpoint
 CREATE TABLE `visits` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`affiliate_id` integer NOT NULL,
@@ -1103,6 +1122,24 @@ CREATE TABLE `payouts` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `payouts_by_affiliate` ON `payouts` (`affiliate_id`,`id`);--> statement-breakpoint
+CREATE TABLE `referral_lines` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`referral_id` integer NOT NULL,
+	`order_item_id` integer NOT NULL,
+	`base_minor` integer NOT NULL,
+	`rate_bps` integer NOT NULL,
+	`source` text NOT NULL,
+	`rate_id` integer,
+	`commission_minor` integer NOT NULL,
+	`taken_back_minor` integer DEFAULT 0 NOT NULL,
+	FOREIGN KEY (`referral_id`) REFERENCES `referrals`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`rate_id`) REFERENCES `commission_rates`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "referral_lines_source" CHECK("referral_lines"."source" IN ('excluded', 'coupon', 'product', 'category', 'affiliate', 'shop', 'import')),
+	CONSTRAINT "referral_lines_rate" CHECK("referral_lines"."rate_bps" BETWEEN 0 AND 10000),
+	CONSTRAINT "referral_lines_taken_back" CHECK("referral_lines"."taken_back_minor" BETWEEN 0 AND "referral_lines"."commission_minor")
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `referral_lines_by_referral` ON `referral_lines` (`referral_id`,`order_item_id`);--> statement-breakpoint
 CREATE TABLE `referral_totals` (
 	`affiliate_id` integer NOT NULL,
 	`day` text NOT NULL,
@@ -1120,7 +1157,8 @@ CREATE TABLE `referrals` (
 	`order_id` integer NOT NULL,
 	`visit_id` integer NOT NULL,
 	`status` text NOT NULL,
-	`rate_bps` integer NOT NULL,
+	`rate_bps` integer,
+	`shop_rate_bps` integer NOT NULL,
 	`amount_minor` integer NOT NULL,
 	`currency` text NOT NULL,
 	`rejected_for` text,

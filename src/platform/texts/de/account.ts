@@ -256,6 +256,7 @@ export const account = {
   'affiliate.reason.order_failed': 'Die Zahlung ist fehlgeschlagen.',
   'affiliate.reason.order_cancelled': 'Die Bestellung wurde storniert.',
   'affiliate.reason.order_refunded': 'Die Bestellung wurde erstattet.',
+  'affiliate.reason.order_excluded': 'Alle Waren der Bestellung sind von Provisionen ausgenommen.',
   'affiliate.reason.nothing_to_pay': 'Die Bestellung hat nichts gekostet.',
   'affiliate.reason.shop': 'Der Shop hat sie abgelehnt.',
   'affiliate.link': 'Ihr Link',
