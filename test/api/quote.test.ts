@@ -117,7 +117,8 @@ describe('a quote', () => {
     expect([order.subtotalMinor, order.discountMinor, order.totalMinor]).toEqual([4749, 375, 4374])
   })
 
-  it('needs no shipping for digital products', async () => {
+  it('needs shipping for goods, and none for digital products', async () => {
+    expect((await quote({ items: [{ productId: 6, quantity: 2 }] })).shipping.required).toBe(true)
     expect((await quote({ items: [print] })).shipping.required).toBe(false)
   })
 
@@ -244,6 +245,7 @@ describe('the problems of a quote', () => {
 
   it('do not reveal the name or price of a product that is not published', async () => {
     const answer = await visitor.post('/store/quote', { items: [{ productId: 5, quantity: 1 }] })
+    expect(answer.data).toMatchObject({ lines: [{ problem: { code: 'unavailable' } }], payable: false })
     expect(answer.text).not.toContain('Secret')
   })
 

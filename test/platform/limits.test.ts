@@ -74,6 +74,7 @@ describe('a rate limiter', () => {
     limiter.close()
     limiter = openRateLimiter(file)
     expect((await limiter.consume('b', 'k', limit)).allowed).toBe(false)
+    expect((await limiter.consume('b', 'other', limit)).allowed).toBe(true)
   })
 
   it('starts a new window after the last one ends', async () => {

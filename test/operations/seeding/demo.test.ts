@@ -208,6 +208,7 @@ describe('the demo shop', () => {
       createUser(tx, { ...user, verified: true, termsAcceptedAt: null, privacyAcceptedAt: null }, now)
     })
     await seedDemo(app, now)
+    expect(column(app, "SELECT count(*) FROM orders WHERE status <> 'pending'")[0]).toBeGreaterThan(0)
     expect(column(app, 'SELECT template FROM mails')).toEqual([])
   })
 

@@ -282,11 +282,15 @@ describe('the subscription of a refunded payment', () => {
   })
 
   it('is ignored when the payment started none', async () => {
+    const others = async () => (await till.stripe.subscriptions.list({ status: 'all' })).data
+    const before = await others()
     const { id, sessionId } = await till.redirect()
     await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
     await endSubscriptionOf(till.stripe, till.attempt(id))
     const { data } = await till.handOff('pm_card_visa')
     await endSubscriptionOf(till.stripe, till.attempt(Number(data.orderId)))
     await endSubscriptionOf(till.stripe, { ...till.attempt(id), objectId: null })
+    expect(before).not.toEqual([])
+    expect(await others()).toEqual(before)
   })
 })
