@@ -32,12 +32,13 @@ import type { ReturnResult } from '../shop/payments/gateway-page.ts'
 import { manualInstructions } from '../shop/settings/language.ts'
 import { listShipments } from '../shop/shipments/find.ts'
 import type { ShownOrder } from '../shop/checkout/shipping.ts'
+import { listReturns } from '../shop/shipments/returns.ts'
 import { readForm } from './page.ts'
 import type { HtmlReply, PageCall, PageReply, PageRoute } from './page.ts'
 import { homeLinks, isOpen, shopHome, shopPage, siteOf } from './shop-site.ts'
 import { formView, message, sheet } from './storefront/form-view.ts'
 import { dayText, money } from '../platform/texts/languages.ts'
-import { accessView, shipmentText } from './storefront/order-card.ts'
+import { accessView, returnText, shipmentText } from './storefront/order-card.ts'
 import type { Summary } from './storefront/order-card.ts'
 import type { Site } from './storefront/site.ts'
 
@@ -169,6 +170,7 @@ export function orderPage(
     instructions: buyerStatus === 'awaiting_money' ? manualInstructions(app) : null,
     summary: summaryOf(app, order, site),
     shipments: listShipments(app.db, order.id).map((shipment) => shipmentText(shipment, site)),
+    returns: listReturns(app.db, order.id).flatMap((each) => returnText(each, site)),
     shippedTitle: t(order.shippingMethod?.pickup === true ? 'order.readyForPickup' : 'order.shipped'),
     documents: documentsOf(app.db, order.id).map((row) => ({
       label: t(`document.${row.kind}`, { number: row.number }),

@@ -23,6 +23,8 @@ const others: Partial<ShopEvents> = {
   'withdrawal.received': { declarationId: 1, orderId: 1, lines: [{ line: 1, name: 'Mug', quantity: 1 }] },
   'cancellation.received': { declarationId: 1, orderId: 1, isForCause: false },
   'order.refund_failed': { orderId: 1, amountMinor: 100, currency: 'EUR' },
+  'order.return_expected': { orderId: 1, returnId: 1, lines: [{ line: 1, name: 'Mug', quantity: 1 }] },
+  'order.returned': { orderId: 1, returnId: 1, lines: [{ line: 1, name: 'Mug', quantity: 1 }], exchangeId: null },
   'order.disputed': { orderId: 1, disputeId: 'dp_1', status: 'lost' },
   'order.shipped': { orderId: 1, shipmentId: 1, carrier: null, tracking: null, complete: true },
   'referral.credited': { referralId: 1, affiliateId: 1, orderId: 1, reason: 'the link was lost' },

@@ -130,6 +130,14 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
   insert('order_holders', { order_id: 1, buyer: 'guest:golden', is_guest: 1, address_key: 'f'.repeat(32) })
   const parcel = { carrier: 'DHL', tracking: '0034', url: 'https://dhl.example/0034' }
   insert('shipments', { order_id: 1, ...parcel, by: 'operator', shipped_at: now })
+  insert('order_returns', {
+    order_id: 1,
+    state: 'dropped',
+    asked_by: 'operator',
+    lines: '[{"itemId":1,"quantity":1}]',
+    exchange: '[]',
+    created_at: now
+  })
   insert('shipment_items', { shipment_id: 1, order_item_id: 1, quantity: 1 })
   insert('coupon_products', { coupon_id: 1, product_id: 1 })
   const picture = { hash: '0'.repeat(32), width: 1600, height: 1200 }

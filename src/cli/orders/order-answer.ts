@@ -1,13 +1,18 @@
+import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { readNamedItem } from '../../shop/checkout/phone-order.ts'
 import type { App } from '../../app.ts'
-import { formatMoney, toMinor } from '../../platform/money.ts'
+import { formatMoney, toMajor, toMinor } from '../../platform/money.ts'
 import { showOrder } from '../../shop/customers/admin-orders.ts'
 import type { AdminOrder, OrderRecord } from '../../shop/customers/admin-orders.ts'
 import { declarationsOf } from '../../shop/declarations/find.ts'
 import type { DeclarationView } from '../../shop/declarations/find.ts'
+import { dueMinor } from '../../shop/orders/credits.ts'
+import type { OrderRow } from '../../shop/orders/find.ts'
+import { payUrl } from '../../shop/orders/view.ts'
 import type { LineQuantity } from '../../shop/orders/refund-lines.ts'
 import type { RefundView } from '../../shop/orders/shapes.ts'
+import type { ReturnView } from '../../shop/shipments/returns.ts'
 import type { ShipmentView } from '../../shop/shipments/find.ts'
 import { parseAge } from '../terminal/arguments.ts'
 import type { Answer } from '../terminal/output.ts'
@@ -48,6 +53,27 @@ export function parseItem(option: string, text: string) {
   return item
 }
 
+/** What is due of an order that adds to another one, and where its buyer pays it. */
+export function additionView(app: App, order: OrderRow) {
+  const { id, status, paidAt, currency } = order
+  const due = paidAt === null ? dueMinor(app.db, order) : 0
+  return { id, status, due: toMajor(due, currency), payUrl: paidAt === null ? payUrl(app, order) : null }
+}
+
+/** What an operator reads of such an order. */
+export function additionLines(app: App, order: OrderRow): string[] {
+  const { id, paidAt, currency } = order
+  if (paidAt !== null) return [`Order ${id} adds to it. Nothing is left to pay.`]
+  const due = formatMoney(dueMinor(app.db, order), currency)
+  return [`Order ${id} adds to it. The buyer pays ${due} for it at ${payUrl(app, order)}`]
+}
+
+/** What an operator says about a refund or a return, for the history. */
+export const reasonText = z
+  .string()
+  .trim()
+  .refine((text) => /^[^\p{Cc}]{1,500}$/u.test(text), 'The reason must be one line of 1 to 500 characters.')
+
 /**
  * The answer of a command about one order, after what the command did.
  *
@@ -71,6 +97,7 @@ export function answer(app: App, id: number, did: { json?: object; lines?: reado
       `${paymentText(order)}; refunded ${money(order, order.refunded)}`,
       ...order.lineItems.map((item) => `  ${item.quantity} × ${item.name}: ${money(order, item.total)}`),
       ...order.shipments.map(shipmentLine),
+      ...order.returns.map(returnLine),
       ...order.refunds.map((refund) => refundLine(order, refund)),
       ...declarations.map(declarationLine),
       ...(order.deliveryConsentAt === null
@@ -110,6 +137,11 @@ function refundLine(order: AdminOrder, { state, refundedAt, amount, lines, shipp
   ]
   const when = state === 'done' && refundedAt !== null ? timeText(refundedAt) : state
   return plain(`  Refund ${when}: ${money(order, amount)}${parts.length === 0 ? '' : ` for ${parts.join(', ')}`}`)
+}
+
+function returnLine({ id, state, lines, exchange }: ReturnView): string {
+  const goods = lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ')
+  return plain(`  Return ${id}, ${state}: ${goods}${exchange === null ? '' : `, in exchange for order ${exchange}`}`)
 }
 
 function shipmentLine({ shippedAt, carrier, tracking, lines }: ShipmentView): string {

@@ -7,16 +7,22 @@ import type { OrderEdits } from '../../shop/corrections/change-order.ts'
 import { buyerEdits } from '../../shop/corrections/edit-order.ts'
 import type { BuyerEdits } from '../../shop/corrections/edit-order.ts'
 import { findNamedItems } from '../../shop/checkout/phone-order.ts'
-import { dueMinor } from '../../shop/orders/credits.ts'
 import { getOrder } from '../../shop/orders/find.ts'
-import type { OrderRow } from '../../shop/orders/find.ts'
-import { payUrl } from '../../shop/orders/view.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import { addCommand, assertPublicUrl, confirmOrRefuse, runs } from '../run.ts'
 import { parseId } from '../terminal/arguments.ts'
 import { plain } from '../terminal/table.ts'
 import type { Answer } from '../terminal/output.ts'
-import { answer, by, parseHold, parseItem, parseLine, parseLineQuantity } from './order-answer.ts'
+import {
+  additionLines,
+  additionView,
+  answer,
+  by,
+  parseHold,
+  parseItem,
+  parseLine,
+  parseLineQuantity
+} from './order-answer.ts'
 
 type EditOptions = { [Field in keyof BuyerEdits]?: string } & {
   line?: string[]
@@ -78,20 +84,6 @@ async function editOne({ app, options, terminal }: Work<EditOptions>, text: stri
             ...(byHandMinor > 0 ? [`Pay this back yourself: ${money(byHandMinor)} to ${email}, order ${id}.`] : [])
           ]
   })
-}
-
-/** What is due of an order that adds to another one, and where its buyer pays it. */
-function additionView(app: App, order: OrderRow) {
-  const { id, status, paidAt, currency } = order
-  const due = paidAt === null ? dueMinor(app.db, order) : 0
-  return { id, status, due: toMajor(due, currency), payUrl: paidAt === null ? payUrl(app, order) : null }
-}
-
-function additionLines(app: App, order: OrderRow): string[] {
-  const { id, paidAt, currency } = order
-  if (paidAt !== null) return [`Order ${id} adds to it. Nothing is left to pay.`]
-  const due = formatMoney(dueMinor(app.db, order), currency)
-  return [`Order ${id} adds to it. The buyer pays ${due} for it at ${payUrl(app, order)}`]
 }
 
 function parseEdits(app: App, options: EditOptions): OrderEdits {

@@ -15,11 +15,10 @@ import {
 } from '../../shop/payments/unexpected-payment.ts'
 import type { WantedRefund } from '../../shop/orders/refund-lines.ts'
 import { parseWith } from '../../platform/http/validation.ts'
-import { z } from 'zod'
 import { markPaid } from '../../shop/payments/attempts.ts'
 import { isRefundOpen, planRefund, refundOrder } from '../../shop/payments/refund.ts'
 import { countOf, parseAge, parseId } from '../terminal/arguments.ts'
-import { answer, by, parseLineQuantity } from './order-answer.ts'
+import { answer, by, parseLineQuantity, reasonText } from './order-answer.ts'
 import type { Answer } from '../terminal/output.ts'
 import { plain } from '../terminal/table.ts'
 import { showProgress } from '../terminal/output.ts'
@@ -188,14 +187,9 @@ function parseRefund({ item, shipping, amount, restock, reason }: RefundOptions,
       : restock === false
         ? 'none'
         : undefined,
-    reason: reason === undefined ? undefined : parseWith(refundReason, reason)
+    reason: reason === undefined ? undefined : parseWith(reasonText, reason)
   }
 }
-
-const refundReason = z
-  .string()
-  .trim()
-  .refine((text) => /^[^\p{Cc}]{1,500}$/u.test(text), 'The reason must be one line of 1 to 500 characters.')
 
 async function refundLost({ app, options, terminal }: Work<RefundOptions>, intentId: string): Promise<Answer> {
   const { amount: part, byHand, item, shipping, reason } = options

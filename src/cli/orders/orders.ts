@@ -9,6 +9,7 @@ import { parseId } from '../terminal/arguments.ts'
 import { answer, by, parseLineQuantity } from './order-answer.ts'
 import { defineCreate } from './order-create.ts'
 import { defineEdit } from './order-edit.ts'
+import { defineReturns } from './order-return.ts'
 import { defineInvoice, defineDocuments, definePack } from './order-documents.ts'
 import { defineDeclarations, defineLists, defineWarnings } from './order-lists.ts'
 import { defineMoney } from './order-money.ts'
@@ -37,6 +38,7 @@ export function define(program: ShopCommand): void {
     return { json: explanation, human: lines }
   })
   defineEdit(group)
+  defineReturns(group)
   defineMoves(group)
   defineMoney(group)
   const reconciling = addCommand(

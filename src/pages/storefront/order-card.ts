@@ -1,4 +1,4 @@
-import type { BuyerOrder, Download, Order, Refund, Shipment } from '../../client/api-types.ts'
+import type { BuyerOrder, Download, Order, Refund, Return, Shipment } from '../../client/api-types.ts'
 import { dayText, money, taxName } from '../../platform/texts/languages.ts'
 import { toPicture } from './products.ts'
 import type { Picture } from './products.ts'
@@ -155,6 +155,13 @@ export function accessView({ downloads, accountAccess, orderToken, hasAccounts }
     claim: accountAccess === 'waiting' ? `/checkout/claim/${orderToken}` : null,
     account: accountAccess === 'given' && hasAccounts ? '/account' : null
   }
+}
+
+/** What a buyer reads of a return; nothing of one that was given up. */
+export function returnText({ id, state, lines, exchange }: Return, { t }: Site): string[] {
+  if (state === 'dropped') return []
+  const goods = lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ')
+  return [t(`order.return.${state}`, { id, goods, order: exchange ?? '' })]
 }
 
 /** A shipment as shipments.eta shows it. */

@@ -16,7 +16,7 @@ import {
 import type { CartItem } from './cart-cookie.ts'
 import { outcomeOf, message } from './form-view.ts'
 import type { Outcome } from './form-view.ts'
-import { accessView, orderCard, orderStates, shipmentText } from './order-card.ts'
+import { accessView, orderCard, orderStates, returnText, shipmentText } from './order-card.ts'
 import type { Shown, ShownPage, Site, Visit } from './site.ts'
 import { money } from '../../platform/texts/languages.ts'
 import type { TextKey } from '../../platform/texts/languages.ts'
@@ -124,7 +124,7 @@ function withOwed(words: Words, { status, refundState, refundOwed, currency }: O
 
 /** Where the order goes, what was shipped of it, and its invoice with the credit notes of its refunds. */
 function detailsOf(order: OwnOrder, site: Site) {
-  const { email, shipments, shippingAddress, billingAddress, invoiceUrl, refunds } = order
+  const { email, shipments, returns, shippingAddress, billingAddress, invoiceUrl, refunds } = order
   const { t } = site
   const hasNotes = refunds.some(({ state }) => state === 'done')
   const addresses = [
@@ -136,6 +136,7 @@ function detailsOf(order: OwnOrder, site: Site) {
     invoiceUrl,
     openInvoice: t(hasNotes ? 'order.openInvoiceAndNotes' : 'order.openInvoice'),
     shipments: shipments.map((shipment) => shipmentText(shipment, site)),
+    returns: returns.flatMap((each) => returnText(each, site)),
     addresses: addresses.filter(({ lines }) => lines.length > 0)
   }
 }

@@ -16,6 +16,7 @@ import { cancelUnpaidOrder } from '../payments/end-hold.ts'
 import { startDeadline, findGatewayOf } from '../payments/gateway.ts'
 import { listRefunds } from '../orders/refund-lines.ts'
 import { listShipments } from '../shipments/find.ts'
+import { listReturns } from '../shipments/returns.ts'
 import { askGateway, buyerStatusOf, isPayable, openPageOf } from './buyer-status.ts'
 import type { BuyerStatus } from './buyer-status.ts'
 import { mayChange, notTheBuyer } from './order-visitor.ts'
@@ -88,6 +89,7 @@ export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): B
       shipments: listShipments(shop.db, order.id),
       refunds: listRefunds(shop.db, order),
       deliveryConsentAt: toIsoOrNull(order.deliveryConsentAt),
+      returns: listReturns(shop.db, order.id),
       invoiceUrl: invoiceUrl(shop, order),
       images: itemsOf(shop.db, order.id).map((item) => lineImage(shop.db, item, shop.publicUrl()))
     },

@@ -16,6 +16,7 @@ import {
 } from '../orders/shapes.ts'
 import { recurring } from '../orders/shapes.ts'
 import { shipment } from '../shipments/find.ts'
+import { orderReturn } from '../shipments/returns.ts'
 
 const invoiceUrl = z.string().nullable().meta({
   description: 'The invoice as a page; as a PDF with `?format=pdf`. Null for an order that was never paid.',
@@ -49,6 +50,7 @@ const buyerOrder = z
       description: 'When the buyer agreed that files are delivered at once; null without that.',
       example: null
     }),
+    returns: z.array(orderReturn),
     images: z.array(image.nullable()).meta({ description: 'The picture of each line item, in their order.' })
   })
   .meta({ id: 'BuyerOrder', description: 'An order as everyone with its token sees it.' })

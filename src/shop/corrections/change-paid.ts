@@ -28,6 +28,8 @@ export type PaidChange = {
   /** Units of lines by their number. */
   back: readonly LineQuantity[]
   restock?: WantedRefund['restock']
+  /** What is given back of the shipping. */
+  shipping?: WantedRefund['shipping']
   reason?: string | undefined
   add: readonly Item[]
   /** Another shipping method. */
@@ -68,9 +70,9 @@ export function changePaid(unit: UnitOfWork, shop: ShopContext, order: OrderRow,
 
 /** What comes back, with its tax. @throws AppError VALIDATION_FAILED (`items`) for more than is left */
 function backOf(db: Db, order: OrderRow, change: PaidChange, shippingMinor: number): RefundOfThings | null {
-  if (change.back.length === 0 && shippingMinor === 0) return null
+  if (change.back.length === 0 && shippingMinor === 0 && change.shipping === undefined) return null
   const { restock, reason } = change
-  const shipping = shippingMinor === 0 ? undefined : shippingMinor
+  const shipping = shippingMinor === 0 ? change.shipping : shippingMinor
   const back = planRefundLines(db, order, { items: change.back, shipping, restock, reason }, 0)
   const leftMinor = refundableMinor(db, order)
   if (back.amountMinor <= leftMinor) return back

@@ -22,6 +22,8 @@ import type { OrderStatus } from '../orders/states.ts'
 import { listRefunds } from '../orders/refund-lines.ts'
 import type { OrderView, RefundProgress, RefundView } from '../orders/shapes.ts'
 import { listShipments } from '../shipments/find.ts'
+import { listReturns } from '../shipments/returns.ts'
+import type { ReturnView } from '../shipments/returns.ts'
 import type { ShipmentView } from '../shipments/find.ts'
 import { paidBy, paymentStatusOf } from '../payments/attempts.ts'
 
@@ -48,6 +50,7 @@ export type OrderRecord = AdminOrder &
   Pick<OrderRow, 'contact' | 'billingAddress' | 'shippingAddress' | 'notes'> & {
     shipments: ShipmentView[]
     refunds: RefundView[]
+    returns: ReturnView[]
     /** The orders that add to it, with what is due of them. */
     additions: { id: number; status: OrderStatus; due: number }[]
     /** What operators changed, oldest first: each part as it was and as it is. */
@@ -225,6 +228,7 @@ export function toRecord(db: Db, order: OrderRow): OrderRecord {
     notes,
     shipments,
     refunds,
+    returns: listReturns(db, order.id),
     additions: additionsOf(db, order.id).map((each) => ({
       id: each.id,
       status: each.status,

@@ -14,9 +14,10 @@ import { resolveWarning, runUnitOfWork, warn } from '../payments/warnings.ts'
 import type { UnitOfWork } from '../payments/warnings.ts'
 import { languageOf } from '../settings/language.ts'
 import { shopTimeZone } from '../settings/shop-days.ts'
+import { expectedReturnOf, expectReturn, unitsGone } from '../shipments/returns.ts'
 import { emit } from '../webhooks/emit.ts'
 import { declaredLines, findRepeated, matchOrder } from './find.ts'
-import type { DeclarationRow } from './find.ts'
+import type { DeclarationRow, DeclaredLine } from './find.ts'
 import type { CancellationInput, WithdrawalInput } from './input.ts'
 import { isWithdrawable } from './period.ts'
 import { declarations } from './schema.ts'
@@ -43,6 +44,7 @@ export async function declareWithdrawal(
   const declared = declaredBy(shop, 'withdrawal', order, { ...input, itemIds }, now)
   return record(shop, declared, { addressKey, order }, (unit, row) => {
     const lines = declaredLines(unit.tx, row)
+    if (order !== undefined) expectGoods(unit, order, lines)
     emit(unit.tx, 'withdrawal.received', { declarationId: row.id, orderId: row.orderId, lines }, now)
     warn(unit, {
       orderId: row.orderId,
@@ -51,6 +53,16 @@ export async function declareWithdrawal(
       message: withdrawalText(unit.tx, row, order, now)
     })
   })
+}
+
+/** The goods that are with the buyer come back, unless the order waits for a return already. */
+function expectGoods({ tx, by, now }: UnitOfWork, order: OrderRow, declared: readonly DeclaredLine[]): void {
+  const gone = unitsGone(tx, order)
+  const lines = declared
+    .map(({ line, quantity }) => ({ line, quantity: Math.min(quantity, gone[line - 1] ?? 0) }))
+    .filter(({ quantity }) => quantity > 0)
+  if (lines.length === 0 || expectedReturnOf(tx, order.id) !== undefined) return
+  expectReturn(tx, order, { lines, exchange: [], askedBy: 'buyer', by }, now)
 }
 
 function ownItems({ db }: ShopContext, { id }: OrderRow, chosen: readonly number[]): number[] | null {
@@ -67,7 +79,10 @@ function withdrawalText(tx: Tx, row: DeclarationRow, order: OrderRow | undefined
   const isWhole = lines.length === itemsOf(tx, order.id).length
   const what = isWhole ? 'the order' : lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ')
   const options = isWhole ? '' : lines.map(({ line, quantity }) => ` --item ${line}:${quantity}`).join('')
-  const refund = `Refund it within 14 days with "shopstead orders refund ${order.id}${options}".`
+  const refund =
+    expectedReturnOf(tx, order.id) === undefined
+      ? `Refund it within 14 days with "shopstead orders refund ${order.id}${options}".`
+      : `When the goods are back, or the buyer proves that they were sent, refund them: "shopstead orders return ${order.id} --received --shipping".`
   return `The buyer of order ${order.id} withdraws from the contract about ${what}.${late} ${row.message === null ? refund : see}`
 }
 

@@ -39,6 +39,16 @@ const ownCoupon = { affiliateId: id, couponId, code: z.string().meta({ example: 
 const payout = { payoutId: id, affiliateId: id, amountMinor: minor, currency }
 const membership = { membershipId: id, userId: id, plan: z.string().meta({ example: 'keepers-circle' }) }
 
+const returned = z
+  .array(
+    z.object({
+      line: z.int().meta({ description: 'The number of the line in the order, from 1.', example: 1 }),
+      name: z.string().meta({ example: 'Storm lantern' }),
+      quantity: z.int().meta({ example: 1 })
+    })
+  )
+  .meta({ description: 'What comes back.' })
+
 /** Every event type with the schema of its data. */
 export const eventTypes = {
   'account.registered': event('an account was created', byUser, 'customer'),
@@ -93,6 +103,21 @@ export const eventTypes = {
       carrier: z.string().nullable().meta({ example: 'DHL' }),
       tracking: z.string().nullable().meta({ example: '00340434161094042557' }),
       complete: z.boolean().meta({ description: 'Whether everything is shipped now.' })
+    },
+    'order'
+  ),
+  'order.return_expected': event(
+    'goods of an order are to come back',
+    { orderId: id, returnId: id, lines: returned },
+    'order'
+  ),
+  'order.returned': event(
+    'goods of an order came back',
+    {
+      orderId: id,
+      returnId: id,
+      lines: returned,
+      exchangeId: id.nullable().meta({ description: 'The order with what the buyer gets instead; null for a refund.' })
     },
     'order'
   ),

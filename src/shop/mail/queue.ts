@@ -167,6 +167,8 @@ export type MailData = {
   order_changed: { orderId: number; changeId: number }
   /** What should have been added to an order was not paid for in time. */
   change_dropped: { orderId: number; additionId: number }
+  /** Goods of an order are to come back. */
+  return_expected: { orderId: number; returnId: number }
   order_refunded: { orderId: number; amountMinor: number }
   refund_failed: { orderId: number; amountMinor: number }
   /** About an order that an operator entered for the buyer. */

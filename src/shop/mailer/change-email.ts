@@ -4,13 +4,14 @@ import { dueMinor } from '../orders/credits.ts'
 import { changesOf, getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import type { OrderDetails } from '../orders/schema.ts'
-import { wordsOf } from '../settings/language.ts'
+import { findReturn, linesOfReturn } from '../shipments/returns.ts'
+import { returnInstructions, wordsOf } from '../settings/language.ts'
 import type { Words } from '../settings/language.ts'
 import { setting } from '../settings/settings.ts'
 import { ObsoleteEmailError } from './email.ts'
 import { orderPageUrl } from '../settings/page-url.ts'
 import type { Email, EmailBlock, EmailLink } from './email.ts'
-import { addressLines, getOrderWithEmail, viewDocument, viewOrder } from './order-emails.ts'
+import { addressLines, getOrderWithEmail, orderFacts, viewDocument, viewOrder } from './order-emails.ts'
 
 /**
  * What the shop has changed in an order: each part as it was and as it is.
@@ -90,6 +91,29 @@ export function changeDroppedEmail(shop: ShopContext, data: MailData['change_dro
     opening: [t('mail.dropped.text', about), t('mail.dropped.still')],
     action: viewOrder(shop, order),
     closing: [],
+    links: {}
+  }
+}
+
+/**
+ * What a buyer sends back, with what number and where to, and what they get for it.
+ *
+ * @throws ObsoleteEmailError when the return is received or given up, or the buyer is erased
+ */
+export function returnExpectedEmail(shop: ShopContext, data: MailData['return_expected']): Email {
+  const order = getOrderWithEmail(shop, data.orderId)
+  const row = findReturn(shop.db, data.returnId)
+  if (row?.state !== 'expected') throw new ObsoleteEmailError('the shop does not wait for the return')
+  const { t } = wordsOf(shop)
+  const about = { order: order.id, number: row.id, shop: setting(shop.db, 'shop.name') }
+  const goods = linesOfReturn(shop.db, row).map(({ quantity, name }) => `${quantity} × ${name}`)
+  return {
+    subject: t('mail.return.subject', about),
+    opening: [t('mail.return.text', about), returnInstructions(shop)],
+    facts: [{ label: t('mail.return.number'), value: String(row.id) }, ...orderFacts(shop, order)],
+    action: viewOrder(shop, order),
+    blocks: [{ title: t('mail.return.goods'), lines: goods }],
+    closing: [t(row.exchange.length === 0 ? 'mail.return.refund' : 'mail.return.exchange')],
     links: {}
   }
 }

@@ -21,7 +21,7 @@ import { declarationEmail } from './declaration-email.ts'
 import type { Email } from './email.ts'
 import { ObsoleteEmailError } from './email.ts'
 import { claimOrderEmail, receiptEmail, refundEmail, refundFailedEmail } from './order-emails.ts'
-import { changeDroppedEmail, orderChangedEmail } from './change-email.ts'
+import { changeDroppedEmail, orderChangedEmail, returnExpectedEmail } from './change-email.ts'
 import { orderShippedEmail } from './shipment-email.ts'
 import { deskInvitationEmail, newOrderEmail, paymentWarningEmail } from './shop-emails.ts'
 import {
@@ -88,6 +88,7 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
   payment_failed: composer<'payment_failed'>(z.object({ orderId: id, moveId: id }), paymentFailedEmail),
   order_changed: composer<'order_changed'>(z.object({ orderId: id, changeId: id }), orderChangedEmail),
   change_dropped: composer<'change_dropped'>(z.object({ orderId: id, additionId: id }), changeDroppedEmail),
+  return_expected: composer<'return_expected'>(z.object({ orderId: id, returnId: id }), returnExpectedEmail),
   order_refunded: composer<'order_refunded'>(byAmount, refundEmail),
   refund_failed: composer<'refund_failed'>(byAmount, refundFailedEmail),
   payment_link: composer<'payment_link'>(byOrder, paymentLinkEmail),

@@ -157,6 +157,7 @@ function sampleOf(shop: ShopContext, template: MailTemplate): Sample {
     payment_failed: { subject: `The payment for ${order} failed`, opening: 'You were not charged.', action: again },
     order_changed: { subject: `We have changed ${order}`, opening: 'The new address is Quay 8.', action: view },
     change_dropped: { subject: `The change of ${order} is off`, opening: 'Your order stays as it was.', action: view },
+    return_expected: { subject: `Return of ${order}`, opening: 'Please send the goods back.', action: view },
     order_refunded: { subject: `Refund for ${order}`, opening: 'We have sent the money back.', action: view },
     refund_failed: { subject: `Refund for ${order} failed`, opening: 'Your bank returned the money.', action: view },
     payment_reminder: { subject: `We wait for the payment of ${order}`, opening: 'Please pay it.', action: view },

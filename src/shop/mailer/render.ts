@@ -166,6 +166,7 @@ const rules: Readonly<Record<MailTemplate, { order: boolean; link: boolean }>> =
   payment_failed: { order: true, link: true },
   order_changed: { order: true, link: false },
   change_dropped: { order: true, link: false },
+  return_expected: { order: true, link: false },
   order_refunded: { order: true, link: false },
   refund_failed: { order: true, link: false },
   payment_reminder: { order: true, link: false },

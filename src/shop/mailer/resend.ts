@@ -16,6 +16,7 @@ import { ObsoleteEmailError } from './email.ts'
 /** Only the email itself says what happened, such as the amount of a renewal that failed. */
 const repeatable = [
   'order_changed',
+  'return_expected',
   'payment_failed',
   'refund_failed',
   'renewal_failed',

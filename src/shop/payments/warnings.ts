@@ -78,6 +78,16 @@ export function resolveWarning({ tx, now }: UnitOfWork, kind: WarningKind, objec
 
 const aboutRefund: WarningKind[] = ['refund_failed', 'withdrawal']
 
+/** Closes the warnings of a kind about an order, which an operator has dealt with. */
+export function resolveWarnings({ tx, now }: UnitOfWork, kind: WarningKind, orderId: number): void {
+  const about = and(eq(paymentWarnings.orderId, orderId), eq(paymentWarnings.kind, kind))
+  tx.orm
+    .update(paymentWarnings)
+    .set({ resolvedAt: now })
+    .where(and(about, isNull(paymentWarnings.resolvedAt)))
+    .run()
+}
+
 /** Closes the warnings that ask to refund an order once it is refunded as a whole: nothing is left to return. */
 export function resolveRefunds({ tx, now }: Pick<UnitOfWork, 'tx' | 'now'>, orderId: number): void {
   const { refundedMinor, totalMinor } = getOrder(tx, orderId)

@@ -163,6 +163,10 @@ export const definitions = {
     'Please transfer the total to our bank account, with the order number as the reference. We ship your order when the payment arrives.',
     'The payment instructions for buyers who pay by bank transfer or another manual method'
   ),
+  'returns.instructions': text(
+    'Please send the goods back to us, with the number of the return.',
+    'How and where to buyers send goods back, for the email about a return'
+  ),
   'payments.manualDays': integer(
     7,
     1,

@@ -73,6 +73,13 @@ export function manualInstructions(shop: Speaker): string {
   return isDefault ? wordsOf(shop).t('mail.manualInstructions') : text
 }
 
+/** How goods are sent back: the operator's setting, or the shop's own text in the language. */
+export function returnInstructions(shop: Speaker): string {
+  const text = setting(shop.db, 'returns.instructions')
+  const isDefault = text === definitions['returns.instructions'].default
+  return isDefault ? wordsOf(shop).t('mail.return.instructions') : text
+}
+
 function zoneName(locale: string, timeZone: string, epochMs: number): string {
   const parts = new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' }).formatToParts(epochMs)
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? timeZone

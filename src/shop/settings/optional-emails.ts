@@ -9,6 +9,7 @@ export const optionalEmails = [
   'payment_failed',
   'order_changed',
   'change_dropped',
+  'return_expected',
   'order_refunded',
   'refund_failed',
   'payment_reminder',

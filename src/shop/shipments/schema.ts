@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { instant } from '../../platform/db/columns.ts'
+import { z } from 'zod'
+import { instant, json, oneOf } from '../../platform/db/columns.ts'
 import { notPersonal, personal } from '../../platform/db/personal.ts'
 import { orderItems, orders } from '../orders/schema.ts'
 
@@ -20,6 +21,39 @@ export const shipments = sqliteTable(
     shippedAt: instant('shipped_at').notNull()
   },
   (t) => [index('shipments_by_order').on(t.orderId, t.id)]
+)
+
+/** What a buyer gets in exchange for goods that come back. */
+export const exchangedItem = z.object({
+  productId: z.number(),
+  variationId: z.number().optional(),
+  quantity: z.number()
+})
+
+/** Goods of an order that come back, or came. `received` has the order with what the buyer gets instead, or was refunded. */
+export const orderReturns = sqliteTable(
+  'order_returns',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    orderId: integer('order_id')
+      .notNull()
+      .references(() => orders.id),
+    state: text('state', { enum: ['expected', 'received', 'dropped'] }).notNull(),
+    askedBy: text('asked_by', { enum: ['operator', 'buyer'] }).notNull(),
+    lines: notPersonal(json('lines', z.array(z.object({ itemId: z.number(), quantity: z.number() }))).notNull()),
+    exchange: notPersonal(json('exchange', z.array(exchangedItem)).notNull()),
+    additionId: integer('addition_id').references(() => orders.id),
+    createdAt: instant('created_at').notNull(),
+    receivedAt: instant('received_at')
+  },
+  (t) => [
+    index('order_returns_by_order').on(t.orderId, t.id),
+    index('order_returns_expected')
+      .on(t.id)
+      .where(sql`state = 'expected'`),
+    check('order_returns_state', oneOf(t.state)),
+    check('order_returns_asked_by', oneOf(t.askedBy))
+  ]
 )
 
 export const shipmentItems = sqliteTable(

@@ -172,7 +172,7 @@ describe('the bash completion', () => {
     chmodSync(stub, 0o755)
     const script = join(folder, 'completion.bash')
     writeFileSync(script, (await shopstead(folder, ['completion', 'bash'])).stdout)
-    const typed = [`shopstead orders re`, `shopstead backup verify pack`, `shopstead orders '$(touch pwned)' ''`]
+    const typed = [`shopstead orders ref`, `shopstead backup verify pack`, `shopstead orders '$(touch pwned)' ''`]
     const tries = typed.map(
       (line) => `COMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _shopstead; echo "\${COMPREPLY[*]}"`
     )
@@ -185,7 +185,7 @@ describe('the bash completion', () => {
       }
     )
     expect(stderr).toBe('')
-    expect(stdout.split('\n').slice(0, 2)).toEqual(['refund reconcile', 'package-lock.json package.json'])
+    expect(stdout.split('\n').slice(0, 2)).toEqual(['refund', 'package-lock.json package.json'])
     expect(stdout).not.toContain('pwned')
   })
 })

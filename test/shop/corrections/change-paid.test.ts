@@ -1,104 +1,23 @@
-import { asc, sql } from 'drizzle-orm'
-import { beforeEach, describe, expect, it } from 'vitest'
-import { changeOrder, planChange } from '../../../src/shop/corrections/change-order.ts'
-import type { OrderEdits } from '../../../src/shop/corrections/change-order.ts'
+import { describe, expect, it } from 'vitest'
+import { planChange } from '../../../src/shop/corrections/change-order.ts'
 import { documentsOf } from '../../../src/shop/invoices/find.ts'
-import { mails } from '../../../src/shop/mail/schema.ts'
-import { composeEmail } from '../../../src/shop/mailer/compose.ts'
 import { choosePayment } from '../../../src/shop/checkout/order-form.ts'
 import { dueMinor } from '../../../src/shop/orders/credits.ts'
-import { getOrder, historyOf, itemsOf } from '../../../src/shop/orders/find.ts'
+import { getOrder, historyOf } from '../../../src/shop/orders/find.ts'
 import { cancelOrder, endHolds } from '../../../src/shop/payments/end-hold.ts'
 import { refundOrder } from '../../../src/shop/payments/refund.ts'
-import { listOrdersToPack } from '../../../src/shop/shipments/pack-list.ts'
 import { shipOrder } from '../../../src/shop/shipments/ship-order.ts'
 import { whoGave } from '../../support/visitors.ts'
-import { openTill } from '../payments/till.ts'
+import { openCounter } from './counter.ts'
 
-const size = (sku: string) => ({ sku, name: sku, price: '20.00', stock: 3 })
-const till = await openTill({
-  products: [
-    { slug: 'mug', name: 'Mug', price: '12.50', stock: 50 },
-    { slug: 'lamp', name: 'Lamp', price: '40.00', stock: 10 },
-    { slug: 'pin', name: 'Pin', price: '1.00', stock: 10 },
-    { slug: 'shirt', name: 'Shirt', price: '20.00', variations: [size('S'), size('M')] }
-  ],
-  coupons: [{ code: 'TEN', percent: 10 }],
-  tax: [{ country: 'DE', class: 'standard', ratePercent: 19, name: 'VAT' }]
-})
+const counter = await openCounter()
+const { till, item, paid, payDue, change, linesOf, packed, shipAll, expectBooked } = counter
 const { app } = till.shop
-beforeEach(() => {
-  till.sandbox.clearFaults()
-  till.loseWebhooks()
-  till.clock.advance(1000)
-})
-
-async function paid(slug: string, quantity: number, body: object = {}): Promise<number> {
-  const { id, sessionId } = await till.redirect({ slug, quantity, body })
-  await pay(id, sessionId)
-  return id
-}
-
-async function pay(id: number, sessionId: string): Promise<void> {
-  await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
-  await till.settle()
-  expect(getOrder(app.db, id).paidAt).not.toBeNull()
-}
-
-/** The buyer opens the page of the link and pays what is due. */
-async function payAddition(id: number): Promise<number> {
-  await choosePayment(
-    app,
-    id,
-    { method: 'card', email: null, firstName: null, lastName: null },
-    whoGave('ada@example.com')
-  )
-  const { objectId, amountMinor } = till.attempt(id)
-  await pay(id, objectId ?? '')
-  return amountMinor
-}
-
-const change = (id: number, edits: Partial<OrderEdits>) =>
-  changeOrder(app, id, { buyer: {}, lines: [], add: [], holdMinutes: 60, ...edits }, 'operator')
-const item = (slug: string, quantity: number) => ({ productId: till.productId(slug), quantity })
-const linesOf = (id: number) =>
-  itemsOf(app.db, id).map(({ name, quantity, totalMinor }) => [name, quantity, totalMinor])
-const chargedMinor = async () => {
-  const charges = await till.stripe.charges.list({ limit: 100 })
-  return charges.data.reduce((sum, { amount, amount_refunded: back }) => sum + amount - back, 0)
-}
-const documentedMinor = () =>
-  Number(
-    app.db.sqlite
-      .prepare(`SELECT coalesce(sum(iif(kind = 'invoice', total_minor, -total_minor)), 0) FROM invoices`)
-      .pluck()
-      .get()
-  )
-const booked = async () => expect(documentedMinor()).toBe(await chargedMinor())
-const packed = () =>
-  [...listOrdersToPack(app.db)].map(({ id, packWith, lines }) => [
-    id,
-    packWith,
-    lines.map(({ name, quantity }) => `${quantity} ${name}`)
-  ])
-const lastMail = () => {
-  const row = app.db.orm
-    .select()
-    .from(mails)
-    .where(sql`${mails.template} IN ('order_changed', 'change_dropped')`)
-    .orderBy(asc(mails.id))
-    .all()
-    .at(-1)
-  return row === undefined ? undefined : composeEmail(app, row, till.clock.now())
-}
-const packAll = () => {
-  for (const { id } of listOrdersToPack(app.db))
-    shipOrder(app.db, id, { carrier: null, tracking: null, url: null, items: null }, 'operator', till.clock.now())
-}
+const lastMail = () => counter.mail('order_changed', 'change_dropped')
 
 describe('fewer goods in a paid order', () => {
   it('go back with their tax and their stock, and to the card', async () => {
-    packAll()
+    shipAll()
     const id = await paid('mug', 3)
     const stock = till.stockOf('mug') ?? 0
     expect(
@@ -122,7 +41,7 @@ describe('fewer goods in a paid order', () => {
         { title: 'Now', lines: ['1 × Mug', 'Total: €12.50'] }
       ]
     })
-    await booked()
+    await expectBooked()
   })
 
   it('are refused for what has left, and for an order that is completed', async () => {
@@ -137,14 +56,14 @@ describe('fewer goods in a paid order', () => {
     await expect(change(id, { lines: [{ line: 1, quantity: 0 }] })).rejects.toMatchObject({
       details: { fieldErrors: { lines: ['Of line 1 (Mug), 1 have left.'] } }
     })
-    packAll()
+    shipAll()
     await expect(change(id, { lines: [{ line: 1, quantity: 0 }] })).rejects.toThrow(`Order ${id} is completed.`)
   })
 })
 
 describe('more goods in a paid order', () => {
   it('are an order of their own, which is packed with it once its link is paid', async () => {
-    packAll()
+    shipAll()
     const id = await paid('mug', 1)
     const { addition } = await change(id, { lines: [{ line: 1, quantity: 2 }], add: [item('lamp', 1)] })
     const added = addition?.id ?? 0
@@ -159,17 +78,17 @@ describe('more goods in a paid order', () => {
       action: { label: 'Pay €52.50', url: expect.stringContaining(getOrder(app.db, added).publicToken) },
       blocks: [{ lines: ['1 × Mug', 'Total: €12.50'] }, { lines: ['2 × Mug', '1 × Lamp', 'Total: €65.00'] }]
     })
-    expect(await payAddition(added)).toBe(5250)
+    expect(await payDue(added)).toBe(5250)
     expect(packed()).toEqual([
       [id, null, ['1 Mug']],
       [added, id, ['1 Mug', '1 Lamp']]
     ])
     expect(historyOf(app.db, id).at(-1)).toMatchObject({ reason: `order ${added} adds to it` })
-    await booked()
+    await expectBooked()
   })
 
   it('are given up when they are not paid for in time, and the order stays as it was', async () => {
-    packAll()
+    shipAll()
     const id = await paid('mug', 1)
     const stock = till.stockOf('lamp') ?? 0
     const { addition } = await change(id, { lines: [{ line: 1, quantity: 0 }], add: [item('lamp', 1)] })
@@ -180,55 +99,49 @@ describe('more goods in a paid order', () => {
     expect([till.stockOf('lamp'), packed()]).toEqual([stock, [[id, null, ['1 Mug']]]])
     expect(getOrder(app.db, id)).toMatchObject({ status: 'processing', refundedMinor: 0 })
     expect(lastMail()?.subject).toBe(`Your order ${id} at Shopstead Demo stays as it was`)
-    await booked()
+    await expectBooked()
   })
 })
 
 describe('other goods in a paid order', () => {
   it('are paid by what goes back, and the rest by link', async () => {
-    packAll()
+    shipAll()
     const id = await paid('mug', 2)
     const { addition } = await change(id, { lines: [{ line: 1, quantity: 1 }], add: [item('lamp', 1)] })
     const added = addition?.id ?? 0
     expect(dueMinor(app.db, getOrder(app.db, added))).toBe(2750)
-    expect(await payAddition(added)).toBe(2750)
+    expect(await payDue(added)).toBe(2750)
     expect(getOrder(app.db, id)).toMatchObject({ totalMinor: 2500, refundedMinor: 1250, status: 'processing' })
     expect(packed()).toEqual([
       [id, null, ['1 Mug']],
       [added, id, ['1 Lamp']]
     ])
-    await booked()
+    await expectBooked()
   })
 
   it('cost nothing more when they cost less, and the rest goes back', async () => {
-    packAll()
+    shipAll()
     const id = await paid('lamp', 1)
     const { addition, refundMinor } = await change(id, { lines: [{ line: 1, quantity: 0 }], add: [item('mug', 1)] })
     const added = addition?.id ?? 0
     expect([getOrder(app.db, added).status, refundMinor]).toEqual(['processing', 2750])
     expect(getOrder(app.db, id)).toMatchObject({ status: 'refunded', refundedMinor: 4000 })
     expect(packed()).toEqual([[added, id, ['1 Mug']]])
-    await booked()
+    await expectBooked()
     await refundOrder(app, added, {}, 'operator')
     expect(getOrder(app.db, added).status).toBe('refunded')
-    await booked()
+    await expectBooked()
   })
 
   it('are even for another size, with the discount that was given', async () => {
-    const variations = app.db.sqlite.prepare<[], { id: number; sku: string }>('SELECT id, sku FROM variations').all()
-    const sizeOf = (sku: string) => variations.find((each) => each.sku === sku)?.id ?? 0
-    const productId = till.productId('shirt')
-    const { id, sessionId } = await till.redirect({
-      body: { items: [{ productId, variationId: sizeOf('S'), quantity: 1 }], couponCodes: ['TEN'] }
-    })
-    await pay(id, sessionId)
+    const id = await paid('shirt', 1, { items: [item('shirt', 1, 'S')], couponCodes: ['TEN'] })
     const { addition, refundMinor } = await change(id, {
       lines: [{ line: 1, quantity: 0 }],
-      add: [{ productId, variationId: sizeOf('M'), quantity: 1 }]
+      add: [item('shirt', 1, 'M')]
     })
     expect([linesOf(addition?.id ?? 0), refundMinor]).toEqual([[['Shirt - M', 1, 1800]], 0])
     expect(getOrder(app.db, addition?.id ?? 0).status).toBe('processing')
-    await booked()
+    await expectBooked()
   })
 
   it('are not charged a difference that no card can pay', async () => {
@@ -243,7 +156,7 @@ describe('other goods in a paid order', () => {
       totalMinor: 100,
       discountMinor: 40
     })
-    await booked()
+    await expectBooked()
   })
 
   it('leave nothing else to refund while they wait for their payment', async () => {
@@ -253,7 +166,7 @@ describe('other goods in a paid order', () => {
     await cancelOrder(app, addition?.id ?? 0, 'operator')
     await refundOrder(app, id, {}, 'operator')
     expect(getOrder(app.db, id).status).toBe('refunded')
-    await booked()
+    await expectBooked()
   })
 
   it('lose their credit when the gateway returns the first payment meanwhile, and wait for an operator', async () => {
@@ -276,14 +189,14 @@ describe('other goods in a paid order', () => {
     expect(getOrder(app.db, added)).toMatchObject({ status: 'pending', paidAt: null })
     expect(till.logged.at(-1)?.message).toContain('its amount is €27.50, and €40.00 are due')
     await refundOrder(app, added, {}, 'operator')
-    await booked()
+    await expectBooked()
   })
 
   it('go back to the cards that paid them: its own, and that of the first order', async () => {
     const id = await paid('mug', 2)
     const { addition } = await change(id, { lines: [{ line: 1, quantity: 0 }], add: [item('lamp', 1)] })
     const added = addition?.id ?? 0
-    expect(await payAddition(added)).toBe(1500)
+    expect(await payDue(added)).toBe(1500)
     await refundOrder(app, added, {}, 'operator')
     expect(getOrder(app.db, added)).toMatchObject({ status: 'refunded', refundedMinor: 4000 })
     expect(documentsOf(app.db, added).map(({ kind, totalMinor }) => [kind, totalMinor])).toEqual([
@@ -291,7 +204,7 @@ describe('other goods in a paid order', () => {
       ['credit_note', 1500],
       ['credit_note', 2500]
     ])
-    await booked()
+    await expectBooked()
   })
 })
 
@@ -303,7 +216,7 @@ it('two operators who change an order at the same time do not give back twice', 
   const changed = done.map((each) => (each.status === 'fulfilled' ? each.value.fields.length : -1))
   expect(changed.toSorted((a, b) => a - b)).toEqual([0, 2])
   expect(getOrder(app.db, id).refundedMinor).toBe(1250)
-  await booked()
+  await expectBooked()
 })
 
 it('an addition follows its order to another address', async () => {

@@ -78,6 +78,7 @@ test('the operator sees the order as the buyer does, and email, address, discoun
     shipments: [],
     changes: [],
     refunds: [],
+    returns: [],
     additions: [],
     contact: { firstName: 'Lena', phone: '+49 30 555 0100' },
     billingAddress: { city: 'Berlin', country: 'DE' },

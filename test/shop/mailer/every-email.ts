@@ -16,6 +16,7 @@ import { paymentWarnings } from '../../../src/shop/payments/schema.ts'
 import { creditMissedOrder, giveBonus } from '../../../src/shop/payouts/by-hand.ts'
 import { failPayout } from '../../../src/shop/payouts/fail.ts'
 import { payPayouts } from '../../../src/shop/payouts/pay.ts'
+import { expectReturn } from '../../../src/shop/shipments/returns.ts'
 import { shipmentsOf } from '../../../src/shop/shipments/find.ts'
 import { shipOrder } from '../../../src/shop/shipments/ship-order.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
@@ -146,6 +147,7 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
     payment_failed: { 'payment-failed': { orderId: failed.id, moveId: historyOf(db, failed.id).at(-1)?.id ?? 0 } },
     order_changed: { 'order-changed': change(shop, paid.id) },
     change_dropped: { 'change-dropped': { orderId: paid.id, additionId: partly.id } },
+    return_expected: { 'return-expected': sendBack(shop, partly.id) },
     order_refunded: { 'order-refunded': refund },
     refund_failed: { 'refund-failed': refund },
     payment_link: { 'payment-link': { orderId: order().id } },
@@ -234,6 +236,13 @@ function change({ db, clock }: TestShop, orderId: number): { orderId: number; ch
   const row = { orderId, before, after, by: 'operator', at: clock.now() }
   const { id: changeId } = db.orm.insert(orderChanges).values(row).returning().get()
   return { orderId, changeId }
+}
+
+/** A part of the order has been shipped, and is to come back. */
+function sendBack({ db, clock }: TestShop, orderId: number): { orderId: number; returnId: number } {
+  const wanted = { lines: [{ line: 1, quantity: 1 }], exchange: [], askedBy: 'operator', by: 'operator' } as const
+  const { id } = write(db, (tx) => expectReturn(tx, getOrder(tx, orderId), wanted, clock.now()))
+  return { orderId, returnId: id }
 }
 
 /** As a payment leaves it that arrives after the stock is gone. */

@@ -1201,6 +1201,24 @@ CREATE TABLE `settings` (
 	`updated_at` integer NOT NULL
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `order_returns` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`order_id` integer NOT NULL,
+	`state` text NOT NULL,
+	`asked_by` text NOT NULL,
+	`lines` text NOT NULL,
+	`exchange` text NOT NULL,
+	`addition_id` integer,
+	`created_at` integer NOT NULL,
+	`received_at` integer,
+	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`addition_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "order_returns_state" CHECK("order_returns"."state" IN ('expected', 'received', 'dropped')),
+	CONSTRAINT "order_returns_asked_by" CHECK("order_returns"."asked_by" IN ('operator', 'buyer'))
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `order_returns_by_order` ON `order_returns` (`order_id`,`id`);--> statement-breakpoint
+CREATE INDEX `order_returns_expected` ON `order_returns` (`id`) WHERE state = 'expected';--> statement-breakpoint
 CREATE TABLE `shipment_items` (
 	`shipment_id` integer NOT NULL,
 	`order_item_id` integer NOT NULL,

@@ -155,6 +155,14 @@ export const mails = {
     'Wir wollten Ihre Bestellung {order} ändern. Die Zahlung der Bestellung {addition} dafür ist nicht eingegangen, deshalb ändert sich nichts.',
   'mail.dropped.still': 'Wenn Sie die Änderung noch wünschen, antworten Sie bitte auf diese E-Mail.',
 
+  'mail.return.subject': 'Rücksendung {number} Ihrer Bestellung {order} bei {shop}',
+  'mail.return.text': 'Wir erwarten Waren aus Ihrer Bestellung {order} zurück.',
+  'mail.return.instructions': 'Bitte senden Sie uns die Waren mit der Nummer der Rücksendung zurück.',
+  'mail.return.refund': 'Sobald sie hier sind, erstatten wir, was Sie dafür bezahlt haben.',
+  'mail.return.exchange': 'Sobald sie hier sind, senden wir Ihnen den Umtausch.',
+  'mail.return.number': 'Nummer der Rücksendung',
+  'mail.return.goods': 'Was zurückkommt',
+
   'mail.shipped.subject': 'Ihre Bestellung {order} bei {shop} ist unterwegs',
   'mail.shipped.subjectPart': 'Ein Teil Ihrer Bestellung {order} bei {shop} ist unterwegs',
   'mail.shipped.text': 'Wir haben Ihre Bestellung versendet.',

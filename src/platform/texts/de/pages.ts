@@ -288,6 +288,11 @@ export const pages = {
   'order.cancelUnanswered':
     'Der Zahlungsdienst antwortet nicht, deshalb wurde die Bestellung nicht storniert. Bitte versuchen Sie es in einer Minute noch einmal.',
   'order.addsTo': 'Ergänzung zu Bestellung {id}',
+  'order.returns': 'Rücksendungen',
+  'order.return.expected': 'Rücksendung {id}: Wir erwarten {goods} zurück.',
+  'order.return.received': 'Rücksendung {id}: {goods} ist angekommen.',
+  'order.return.refunded': 'Rücksendung {id}: {goods} ist angekommen und wurde erstattet.',
+  'order.return.exchanged': 'Rücksendung {id}: {goods} ist angekommen, im Tausch gegen Bestellung {order}.',
   'order.renewal': 'Verlängerung von Bestellung {id}',
   'order.contents': 'Inhalt von Bestellung {id}',
   'order.item': 'Artikel',

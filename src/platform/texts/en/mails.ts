@@ -145,6 +145,14 @@ export const mails = {
     'We were going to change your order {order}. The payment of order {addition} for it has not arrived, so nothing changes.',
   'mail.dropped.still': 'If you still want the change, please reply to this email.',
 
+  'mail.return.subject': 'Return {number} of your order {order} at {shop}',
+  'mail.return.text': 'We expect goods of your order {order} back.',
+  'mail.return.instructions': 'Please send the goods back to us, with the number of the return.',
+  'mail.return.refund': 'When they are here, we return what you paid for them.',
+  'mail.return.exchange': 'When they are here, we send you the exchange.',
+  'mail.return.number': 'Number of the return',
+  'mail.return.goods': 'What comes back',
+
   'mail.shipped.subject': 'Your order {order} at {shop} is on its way',
   'mail.shipped.subjectPart': 'A part of your order {order} at {shop} is on its way',
   'mail.shipped.text': 'We have shipped your order.',

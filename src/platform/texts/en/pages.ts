@@ -275,6 +275,11 @@ export const pages = {
   'order.cancelUnanswered':
     'The payment service does not answer, so the order could not be cancelled. Please try again in a minute.',
   'order.addsTo': 'adds to order {id}',
+  'order.returns': 'Returns',
+  'order.return.expected': 'Return {id}: we expect {goods} back.',
+  'order.return.received': 'Return {id}: {goods} arrived.',
+  'order.return.refunded': 'Return {id}: {goods} arrived and was refunded.',
+  'order.return.exchanged': 'Return {id}: {goods} arrived, in exchange for order {order}.',
   'order.renewal': 'renewal of order {id}',
   'order.contents': 'What is in order {id}',
   'order.item': 'Item',

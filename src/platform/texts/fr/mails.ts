@@ -154,6 +154,14 @@ export const mails = {
     'Nous devions modifier votre commande {order}. Le paiement de la commande {addition} n’est pas arrivé : rien ne change.',
   'mail.dropped.still': 'Si vous souhaitez toujours cette modification, répondez à cet e-mail.',
 
+  'mail.return.subject': 'Retour {number} de votre commande {order} chez {shop}',
+  'mail.return.text': 'Nous attendons le retour d’articles de votre commande {order}.',
+  'mail.return.instructions': 'Veuillez nous renvoyer les articles avec le numéro du retour.',
+  'mail.return.refund': 'Dès leur arrivée, nous remboursons ce que vous avez payé pour eux.',
+  'mail.return.exchange': 'Dès leur arrivée, nous vous envoyons l’échange.',
+  'mail.return.number': 'Numéro du retour',
+  'mail.return.goods': 'Articles renvoyés',
+
   'mail.shipped.subject': 'Votre commande {order} chez {shop} est en route',
   'mail.shipped.subjectPart': 'Une partie de votre commande {order} chez {shop} est en route',
   'mail.shipped.text': 'Nous avons expédié votre commande.',

@@ -289,6 +289,11 @@ export const pages = {
   'order.cancelUnanswered':
     'Le service de paiement ne répond pas, la commande n’a donc pas pu être annulée. Veuillez réessayer dans une minute.',
   'order.addsTo': 'complète la commande {id}',
+  'order.returns': 'Retours',
+  'order.return.expected': 'Retour {id} : nous attendons {goods}.',
+  'order.return.received': 'Retour {id} : {goods} est arrivé.',
+  'order.return.refunded': 'Retour {id} : {goods} est arrivé et a été remboursé.',
+  'order.return.exchanged': 'Retour {id} : {goods} est arrivé, en échange de la commande {order}.',
   'order.renewal': 'renouvellement de la commande {id}',
   'order.contents': 'Contenu de la commande {id}',
   'order.item': 'Article',

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import { askForReturn, planReturn, settleReturn } from '../../../src/shop/corrections/settle-return.ts'
+import type { ReceivedGoods } from '../../../src/shop/corrections/settle-return.ts'
+import { dueMinor } from '../../../src/shop/orders/credits.ts'
+import { getOrder, historyOf } from '../../../src/shop/orders/find.ts'
+import { listRefunds } from '../../../src/shop/orders/refund-lines.ts'
+import { cancelOrder } from '../../../src/shop/payments/end-hold.ts'
+import { dropReturn, listAllReturns, listReturns } from '../../../src/shop/shipments/returns.ts'
+import { eventsOf } from '../orders/support.ts'
+import { openCounter } from './counter.ts'
+
+const { till, item, paid, payDue, linesOf, packed, shipAll, mail, expectBooked } = await openCounter()
+const { app } = till.shop
+const one = [{ line: 1, quantity: 1 }]
+const ask = (id: number, goods: Pick<ReceivedGoods, 'items' | 'exchange'>) => askForReturn(app, id, goods, 'operator')
+const receive = (id: number, goods: Partial<ReceivedGoods> = {}) =>
+  settleReturn(app, id, { holdMinutes: 60, ...goods }, 'operator')
+const statesOf = (id: number) => listReturns(app.db, id).map(({ state }) => state)
+
+async function shipped(slug: string, quantity: number, body: object = {}): Promise<number> {
+  const id = await paid(slug, quantity, body)
+  shipAll()
+  return id
+}
+
+describe('goods that come back', () => {
+  it('are expected, then received and refunded with their tax, and go to the stock if the operator says so', async () => {
+    const id = await shipped('mug', 3)
+    const { id: number } = ask(id, { items: [{ line: 1, quantity: 2 }] })
+    expect([statesOf(id), getOrder(app.db, id).refundedMinor]).toEqual([['expected'], 0])
+    expect(mail('return_expected')).toMatchObject({
+      subject: `Return ${number} of your order ${id} at Shopstead Demo`,
+      blocks: [{ title: 'What comes back', lines: ['2 × Mug'] }]
+    })
+    const stock = till.stockOf('mug') ?? 0
+    expect(planReturn(app, id, { holdMinutes: 60 }, 'operator')).toMatchObject({ refundMinor: 2500 })
+    expect(await receive(id, { restock: 'all' })).toMatchObject({ returnId: number, addition: null, refundMinor: 2500 })
+    expect([statesOf(id), till.stockOf('mug')]).toEqual([['refunded'], stock + 2])
+    expect(getOrder(app.db, id)).toMatchObject({ status: 'completed', refundedMinor: 2500 })
+    expect(listRefunds(app.db, getOrder(app.db, id))).toMatchObject([
+      { state: 'done', amount: 25, lines: [{ quantity: 2 }] }
+    ])
+    expect(historyOf(app.db, id).map(({ reason }) => reason)).toEqual(
+      expect.arrayContaining([`return ${number} expected: 2 × Mug`, `return ${number} received: 2 × Mug`])
+    )
+    expect(eventsOf(app.db).slice(-3)).toEqual(['order.return_expected', 'order.returned', 'order.refunded'])
+    await expectBooked()
+  })
+
+  it('can be fewer than expected, and stay out of the stock', async () => {
+    const id = await shipped('mug', 3)
+    ask(id, { items: [{ line: 1, quantity: 3 }] })
+    const stock = till.stockOf('mug')
+    await receive(id, { items: one })
+    expect([getOrder(app.db, id).refundedMinor, till.stockOf('mug')]).toEqual([1250, stock])
+    expect(listReturns(app.db, id)).toMatchObject([{ state: 'refunded', lines: [{ line: 1, quantity: 1 }] }])
+    await expectBooked()
+  })
+
+  it('need no announcement', async () => {
+    const id = await shipped('mug', 1)
+    await receive(id, { items: one })
+    expect([statesOf(id), getOrder(app.db, id).status]).toEqual([['refunded'], 'refunded'])
+    await expectBooked()
+  })
+
+  it('are given up when they do not come, and can be asked for again', async () => {
+    const id = await shipped('mug', 1)
+    ask(id, { items: one })
+    dropReturn(app.db, id, 'operator', till.clock.now())
+    ask(id, { items: one })
+    expect(statesOf(id)).toEqual(['dropped', 'expected'])
+    expect(listAllReturns(app.db, { state: 'expected', limit: 5 })).toMatchObject([{ orderId: id }])
+    dropReturn(app.db, id, 'operator', till.clock.now())
+  })
+})
+
+describe('an exchange', () => {
+  it('of a size is even, ships free of charge, and gives back what is left later', async () => {
+    const id = await shipped('shirt', 1, { items: [item('shirt', 1, 'S')], couponCodes: ['TEN'] })
+    ask(id, { items: one, exchange: [item('shirt', 1, 'M')] })
+    const { addition, refundMinor } = await receive(id, { restock: 'all' })
+    const other = addition?.id ?? 0
+    expect([linesOf(other), refundMinor, statesOf(id)]).toEqual([[['Shirt - M', 1, 1800]], 0, ['exchanged']])
+    expect(packed()).toEqual([[other, id, ['1 Shirt - M']]])
+    await expectBooked()
+    shipAll()
+    await receive(other, { items: one })
+    expect(getOrder(app.db, other).status).toBe('refunded')
+    await expectBooked()
+  })
+
+  it('that costs more waits for its payment', async () => {
+    const id = await shipped('mug', 1)
+    const { addition } = await receive(id, { items: one, exchange: [item('lamp', 1)] })
+    const other = addition?.id ?? 0
+    expect([statesOf(id), dueMinor(app.db, getOrder(app.db, other))]).toEqual([['received'], 2750])
+    expect(mail('order_changed')).toMatchObject({ action: { label: 'Pay €27.50' } })
+    await payDue(other)
+    expect([statesOf(id), packed()]).toEqual([['exchanged'], [[other, id, ['1 Lamp']]]])
+    shipAll()
+    await expectBooked()
+  })
+
+  it('that is not paid for becomes a refund', async () => {
+    const id = await shipped('mug', 1)
+    const { addition, returnId } = await receive(id, { items: one, exchange: [item('lamp', 1)] })
+    await cancelOrder(app, addition?.id ?? 0, 'operator')
+    expect([statesOf(id), getOrder(app.db, id).refundedMinor]).toEqual([['received'], 0])
+    expect(await receive(id)).toMatchObject({ returnId, addition: null, refundMinor: 1250 })
+    expect([statesOf(id), getOrder(app.db, id).status]).toEqual([['refunded'], 'refunded'])
+    await expectBooked()
+  })
+
+  it('that costs less gives the rest back', async () => {
+    const id = await shipped('lamp', 1)
+    const { addition, refundMinor } = await receive(id, { items: one, exchange: [item('mug', 2)] })
+    expect([getOrder(app.db, addition?.id ?? 0).status, refundMinor]).toEqual(['processing', 1500])
+    shipAll()
+    await expectBooked()
+  })
+})
+
+describe('a return that is refused changes nothing', () => {
+  it.each<[string, ReceivedGoods['items'], string]>([
+    ['for more than the buyer has', [{ line: 1, quantity: 3 }], 'Of line 1 (Mug), 2 are with the buyer.'],
+    ['for a line that does not exist', [{ line: 4, quantity: 1 }], 'The order has no line 4.'],
+    ['for a line that is given twice', [...one, ...one], 'Line 1 is given twice.']
+  ])('%s', async (_title, items, message) => {
+    const id = await shipped('mug', 2)
+    const refused = { details: { fieldErrors: { items: [message] } } }
+    expect(() => ask(id, { items })).toThrow(expect.objectContaining(refused))
+    await expect(receive(id, { items })).rejects.toMatchObject(refused)
+    expect([statesOf(id), getOrder(app.db, id).refundedMinor]).toEqual([[], 0])
+  })
+
+  it('for goods that have not left, and for what is not shipped', async () => {
+    const id = await paid('mug', 1)
+    expect(() => ask(id, { items: one })).toThrow(expect.objectContaining({ code: 'VALIDATION_FAILED' }))
+    shipAll()
+    const file = await paid('print', 1)
+    expect(() => ask(file, { items: one })).toThrow(expect.objectContaining({ code: 'VALIDATION_FAILED' }))
+  })
+
+  it('for an order that waits for another return, or for none', async () => {
+    const id = await shipped('mug', 2)
+    await expect(receive(id)).rejects.toThrow(`Order ${id} waits for no return.`)
+    const { id: number } = ask(id, { items: one })
+    expect(() => ask(id, { items: one })).toThrow(`Order ${id} waits for return ${number}.`)
+    dropReturn(app.db, id, 'operator', till.clock.now())
+    expect(() => dropReturn(app.db, id, 'operator', till.clock.now())).toThrow(`Order ${id} waits for no return.`)
+  })
+})
+
+it('two operators who receive the same return give the money back once', async () => {
+  const id = await shipped('mug', 1)
+  ask(id, { items: one })
+  const done = await Promise.allSettled([receive(id), receive(id)])
+  expect(done.map(({ status }) => status).toSorted((a, b) => a.localeCompare(b))).toEqual(['fulfilled', 'rejected'])
+  expect(getOrder(app.db, id).refundedMinor).toBe(1250)
+  await expectBooked()
+})
