@@ -77,7 +77,9 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
     record: JSON.stringify({
       ...payout,
       ...affiliate,
-      lines: [{ affiliateId: 1, amountMinor: 500, referral: { id: 1, orderId: 1, createdAt: now } }],
+      lines: [
+        { affiliateId: 1, affiliateCreatedAt: now, amountMinor: 500, referral: { id: 1, orderId: 1, createdAt: now } }
+      ],
       failure: { reason: 'account closed', recordedBy: 'lena', createdAt: now }
     })
   })

@@ -24,6 +24,7 @@ import { invoices } from './invoices.ts'
 import { operators } from './operators.ts'
 import { NotSupported } from './part.ts'
 import type { Trial, Part } from './part.ts'
+import { payouts } from './payouts.ts'
 import { quotes } from './quotes.ts'
 import { races } from './races.ts'
 import { replica } from './replica.ts'
@@ -45,6 +46,7 @@ const parts: readonly Part[] = [
   quotes,
   invoices,
   taxes,
+  payouts,
   authorisation,
   abuse,
   budgets,

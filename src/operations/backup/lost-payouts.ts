@@ -12,11 +12,11 @@ const made = `
     'affiliateId', p.affiliate_id, 'affiliateCreatedAt', a.created_at, 'affiliateCode', a.code,
     'amountMinor', p.amount_minor, 'currency', p.currency, 'reference', p.reference, 'paidBy', p.paid_by,
     'seller', json(p.seller), 'payee', json(p.payee),
-    'lines', json((SELECT json_group_array(json_object('affiliateId', e.affiliate_id, 'amountMinor', -e.amount_minor,
-        'referral', json(iif(r.id IS NULL, NULL,
+    'lines', json((SELECT json_group_array(json_object('affiliateId', e.affiliate_id, 'affiliateCreatedAt', w.created_at,
+        'amountMinor', -e.amount_minor, 'referral', json(iif(r.id IS NULL, NULL,
           json_object('id', r.id, 'orderId', r.order_id, 'createdAt', r.created_at))))
         ORDER BY e.id)
-      FROM commission_entries e LEFT JOIN referrals r ON r.id = e.referral_id
+      FROM commission_entries e JOIN affiliates w ON w.id = e.affiliate_id LEFT JOIN referrals r ON r.id = e.referral_id
       WHERE e.id IN (SELECT min(id) FROM commission_entries WHERE payout_id = p.id GROUP BY affiliate_id, referral_id))),
     'failure', json((SELECT json_object('reason', f.reason, 'recordedBy', f.recorded_by, 'createdAt', f.created_at)
       FROM payout_failures f WHERE f.payout_id = p.id))) AS record
@@ -28,7 +28,7 @@ const known = `${made} UNION ALL SELECT payout_id, created_at, record FROM lost_
 const isMissing = `
   SELECT NOT EXISTS (
     SELECT 1 FROM payouts p LEFT JOIN payout_failures f ON f.payout_id = p.id
-    WHERE p.affiliate_id = @record ->> 'affiliateId' AND p.currency = @record ->> 'currency'
+    WHERE (p.id = @payoutId OR p.affiliate_id = @record ->> 'affiliateId') AND p.currency = @record ->> 'currency'
       AND p.amount_minor = @record ->> 'amountMinor' AND p.created_at = @createdAt
       AND (@record ->> 'failure' IS NULL OR f.payout_id IS NOT NULL))`
 

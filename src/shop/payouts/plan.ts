@@ -150,9 +150,9 @@ function planGroup(db: Db, group: readonly PayoutLine[], now: number): PayoutPla
   return [{ affiliateId, currency, lines: due, earnedMinor, setOffMinor, held, heldMinor, belowMinimum, amountMinor }]
 }
 
-/** Debts are never held. */
+/** Debts are never held, also one of a referral that was accepted again. */
 function isEarning({ status, owedMinor }: PayoutLine): boolean {
-  return status === 'unpaid' || owedMinor > 0
+  return owedMinor > 0 || (owedMinor === 0 && status === 'unpaid')
 }
 
 function sumOf(lines: readonly PayoutLine[]): number {

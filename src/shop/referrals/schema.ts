@@ -59,6 +59,7 @@ const lostRecord = z.object({
   lines: z.array(
     z.object({
       affiliateId: z.int(),
+      affiliateCreatedAt: z.int(),
       amountMinor: z.int(),
       /** Null for bonuses. The order and the time tell whether the restored database has the same referral. */
       referral: z.object({ id: z.int(), orderId: z.int(), createdAt: z.int() }).nullable()

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { listAdminPayouts, showPayout } from '../../../src/shop/payouts/find.ts'
+import { decideReferrals } from '../../../src/shop/payouts/decide-referral.ts'
 import { failPayout } from '../../../src/shop/payouts/fail.ts'
 import { countOfOtherMode, planPayouts } from '../../../src/shop/payouts/plan.ts'
 import { createAttempt, updateAttempt } from '../../../src/shop/payments/attempts.ts'
@@ -113,6 +114,24 @@ describe('a payout whose money came back', () => {
     fail(shop, 1)
     expect(pay(shop)).toMatchObject([{ payout: { id: 3, amountMinor: 1_000 } }])
     expect(balanceOf(shop.db, id)).toMatchObject({ unpaidMinor: 0, paidMinor: 3_000 })
+  })
+
+  it('sets a debt off at once that comes back with a referral accepted again', async () => {
+    using shop = openTestShop()
+    const { id } = await makeAffiliate(shop)
+    earn(shop, id, 1)
+    payAfterHold(shop)
+    decideReferrals(shop.db, [1], { accept: false, reason: '' }, shop.clock.now())
+    earn(shop, id, 2, 30_000)
+    payAfterHold(shop)
+    fail(shop, 1)
+    pay(shop)
+    refund(shop, 1, 9_000)
+    decideReferrals(shop.db, [1], { accept: true }, shop.clock.now())
+    fail(shop, 2)
+    // 30.00 is due again. Payout 3 paid 10.00 for the referral, which earns 1.00.
+    expect(referralOf(shop, 1)).toMatchObject({ status: 'unpaid', amountMinor: 100 })
+    expect(planPayouts(shop.db, shop.clock.now())).toMatchObject([{ earnedMinor: 3_000, setOffMinor: -900 }])
   })
 
   it('cannot be changed or deleted in the database', async () => {
