@@ -1,5 +1,7 @@
 import { queueMail } from '../mail/queue.ts'
 import { eq } from 'drizzle-orm'
+import { importedCost } from '../../platform/crypto/imported-hashes.ts'
+import { isUsableHash } from '../../platform/crypto/passwords.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { writeWhenFree } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
@@ -64,6 +66,20 @@ function storePassword(tx: Tx, user: UserRow, fields: NewFields, now: number): U
     now
   )
   return changed
+}
+
+/**
+ * Replaces the hash that an account brought from another shop by the one that it has there now. A password that was set
+ * or used here since stays.
+ *
+ * @returns whether it was replaced
+ */
+export function replaceImportedHash(tx: Tx, userId: number, passwordHash: string): boolean {
+  const user = findUserById(tx, userId)
+  const isImported = user !== undefined && importedCost(user.passwordHash) !== undefined
+  if (!isImported || user.passwordHash === passwordHash || !isUsableHash(passwordHash)) return false
+  tx.orm.update(users).set({ passwordHash }).where(eq(users.id, userId)).run()
+  return true
 }
 
 /**

@@ -80,10 +80,14 @@ function insertAffiliate(tx: Tx, input: NewAffiliate, now: number): AffiliateRow
  */
 export function parseCode(text: string): string {
   const code = text.normalize('NFC').trim()
-  if (code === '' || codePoints(code) > 100 || /[\s\p{C}]/u.test(code) || /^\d+$/.test(code)) {
+  if (!isCode(code)) {
     throw validationFailed({ code: ['Must have 1 to 100 characters, no spaces, and not only digits.'] })
   }
   return code
+}
+
+function isCode(code: string): boolean {
+  return code !== '' && codePoints(code) <= 100 && !/[\s\p{C}]/u.test(code) && !/^\d+$/.test(code)
 }
 
 /** An unused code for a user: the username in ASCII letters, with a number when another affiliate has or had that code. */
@@ -94,6 +98,11 @@ export function freeCode(db: Db, username: string): string {
     const code = number === 1 ? base : `${base}-${number}`
     if (!isTaken(db, code)) return code
   }
+}
+
+/** Whether a code can be given to a new affiliate: it is valid, and no other one has or had it. */
+export function isFreeCode(db: Db, code: string): boolean {
+  return isCode(code) && !isTaken(db, code)
 }
 
 function isTaken(db: Db, code: string): boolean {

@@ -5,7 +5,7 @@ import { countChanges, differences } from './changes.ts'
 import type { Change, Counts } from './changes.ts'
 import type { CatalogFile, CouponInput } from './import/format.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { eq } from 'drizzle-orm'
+import { and, eq, lt, sql } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
@@ -97,6 +97,14 @@ export function createMovedCoupon(tx: Tx, { productIds, categories, ...columns }
   const row = tx.orm.insert(coupons).values(values).returning().get()
   setScope(tx, row.id, { productIds, categoryIds: new CategoryTree(tx).of(categories) })
   return row
+}
+
+/** Raises the number of a coupon's uses to that in another shop. @returns whether it was lower */
+export function countMovedUses(tx: Tx, couponId: number, used: number): boolean {
+  const lower = and(eq(coupons.id, couponId), lt(coupons.used, used))
+  // The other shop may have counted more uses than the coupon allows.
+  const maxUses = sql`max(${coupons.maxUses}, ${used})`
+  return tx.orm.update(coupons).set({ used, maxUses }).where(lower).run().changes > 0
 }
 
 type Scope = { productIds: number[]; categoryIds: number[] }

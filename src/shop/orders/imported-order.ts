@@ -6,7 +6,7 @@ import { emailKey } from '../../platform/text.ts'
 import { products } from '../catalog/schema.ts'
 import { customerKeyOf } from './coupon-uses.ts'
 import type { OrderAttributionRow, OrderItemRow, OrderRow } from './find.ts'
-import { findOrder } from './find.ts'
+import { findOrder, itemsOf, lastMoveOf } from './find.ts'
 import { orderAttributions, orderCoupons, orderItems, orderRefunds, orders, orderTaxes, refundLines } from './schema.ts'
 import type { ImportedRecord } from './schema.ts'
 import { isReleasedStatus } from './states.ts'
@@ -119,6 +119,79 @@ export function insertImportedOrder(tx: Tx, order: ImportedOrder): StoredOrder {
     .returning()
     .get()
   return { row, items: insertParts(tx, row, order, lines) }
+}
+
+/**
+ * Brings what happened to an order in the other shop since it moved in: its state and payment, refunds and notes. A state
+ * that an operator changed here since stays, and so does an order of an erased person.
+ *
+ * @returns the order with its lines, if they are still those that moved in, and what changed
+ */
+export function updateImportedOrder(
+  tx: Tx,
+  orderId: number,
+  order: ImportedOrder,
+  now: number
+): { stored: StoredOrder | undefined; changes: string[] } {
+  const before = findOrder(tx, orderId)
+  const record = before?.importedRecord
+  if (before === undefined || record === null || record === undefined) return { stored: undefined, changes: [] }
+  const rows = itemsOf(tx, orderId)
+  const names = order.lines.length === rows.length ? order.lines.map(({ sourceId }) => sourceId) : []
+  const items = new Map(names.map((sourceId, index) => [sourceId, rows[index]?.id ?? 0]))
+  const refundedMinor = addRefunds(tx, before, order, { items, now })
+  const movedHere = lastMoveOf(tx, orderId)?.by !== 'import'
+  const isMoved = order.record.status !== record.status && order.status !== before.status
+  const status = isMoved && !movedHere ? order.status : before.status
+  const isPaidSince = before.paidAt === null && order.paidAt !== null
+  const changes = [
+    ...(status === before.status ? [] : [`Orders are ${status} since`]),
+    ...(isMoved && movedHere ? ['The state changed in both shops and stays as it is here'] : []),
+    ...(refundedMinor > before.refundedMinor ? ['Refunds were made since'] : []),
+    ...(isPaidSince ? ['Orders were paid since'] : []),
+    ...(order.record.notes.length === record.notes.length ? [] : ['Notes were written since'])
+  ]
+  const row = { ...before, status, refundedMinor, paidAt: before.paidAt ?? order.paidAt, importedRecord: order.record }
+  if (changes.length > 0) storeUpdate(tx, before, row, { reason: order.reason, now })
+  return { stored: names.length === 0 ? undefined : { row, items }, changes }
+}
+
+function storeUpdate(
+  tx: Tx,
+  before: OrderRow,
+  { id, status, refundedMinor, paidAt, importedRecord }: OrderRow,
+  { reason, now }: { reason: string; now: number }
+): void {
+  const set = { status, refundedMinor, paidAt, importedRecord, updatedAt: now }
+  tx.orm.update(orders).set(set).where(eq(orders.id, id)).run()
+  if (status === before.status) return
+  recordMove(tx, { orderId: id, from: before.status, to: status, by: 'import', reason, at: now })
+  const counted = isReleasedStatus(status) ? 0 : 1
+  tx.orm.update(orderCoupons).set({ counted }).where(eq(orderCoupons.orderId, id)).run()
+}
+
+/**
+ * Stores the refunds that the other shop made since: those that are not here, or one of what is missing if only their sum is
+ * known. @returns what is refunded now
+ */
+function addRefunds(
+  tx: Tx,
+  { id, totalMinor, refundedMinor }: OrderRow,
+  { refunds }: ImportedOrder,
+  { items, now }: { items: ReadonlyMap<string, number>; now: number }
+): number {
+  const sum = refunds.reduce((total, { amountMinor }) => total + amountMinor, 0)
+  const wantedMinor = Math.min(totalMinor, sum)
+  if (wantedMinor <= refundedMinor) return refundedMinor
+  const here = tx.orm.select().from(orderRefunds).where(eq(orderRefunds.orderId, id)).all()
+  const missing = refunds.filter(
+    ({ at, amountMinor }) => !here.some((known) => known.createdAt === at && known.amountMinor === amountMinor)
+  )
+  const missingMinor = missing.reduce((total, { amountMinor }) => total + amountMinor, 0)
+  const owedMinor = wantedMinor - refundedMinor
+  const added = missingMinor === owedMinor ? missing : [{ amountMinor: owedMinor, reason: null, at: now, lines: [] }]
+  for (const refund of added) insertRefund(tx, id, refund, items)
+  return wantedMinor
 }
 
 function methodOf({ shipping }: ImportedOrder): OrderRow['shippingMethod'] {

@@ -1,7 +1,8 @@
+import { eq } from 'drizzle-orm'
 import type { Tx } from '../../platform/db/database.ts'
 import { compareKey } from '../../platform/text.ts'
 import { recordVisit } from '../affiliates/clicks.ts'
-import { freeCode } from '../affiliates/create.ts'
+import { freeCode, isFreeCode } from '../affiliates/create.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
 import type { AffiliateRow } from '../affiliates/find.ts'
 import { insertImportedRate } from '../affiliates/rates.ts'
@@ -24,17 +25,18 @@ export type ImportedAffiliate = Pick<AffiliateRow, 'userId' | 'status' | 'create
 
   /** The id there, which the affiliate keeps if it is free: links with it still work. */
   wantedId: number
-  /** The username there, from which the code is made. */
+  /** The username, from which a code is made if there is none, or if another affiliate has or had it. */
   username: string
+  code?: string | undefined
 }
 
 /** Stores an affiliate of another shop, without an event. The account must not have an affiliate. */
 export function insertImportedAffiliate(
   tx: Tx,
-  { wantedId, username, rateBps, ...columns }: ImportedAffiliate
+  { wantedId, username, code: wanted, rateBps, ...columns }: ImportedAffiliate
 ): AffiliateRow {
-  const code = freeCode(tx, username)
-  const id = findAffiliateById(tx, wantedId) === undefined ? { id: wantedId } : {}
+  const code = wanted !== undefined && isFreeCode(tx, wanted) ? wanted : freeCode(tx, username)
+  const id = wantedId > 0 && findAffiliateById(tx, wantedId) === undefined ? { id: wantedId } : {}
   const values = { ...columns, ...id, code, codeKey: compareKey(code), updatedAt: columns.createdAt }
   const affiliate = tx.orm.insert(affiliates).values(values).returning().get()
   if (rateBps !== null) insertImportedRate(tx, affiliate, rateBps)
@@ -80,6 +82,32 @@ function insertImportedLines(tx: Tx, { id, orderId, amountMinor }: ReferralRow, 
     return { ...line, commissionMinor, takenBackMinor: commissionMinor - share }
   })
   storeLines(tx, id, lines)
+}
+
+/**
+ * Brings the state and the amount that a referral has in the other shop now, with its ledger entry. One that was paid, or
+ * that was decided here, stays.
+ *
+ * @returns whether it changed
+ */
+export function updateImportedReferral(
+  tx: Tx,
+  referral: ReferralRow,
+  { status, amountMinor }: Pick<ReferralRow, 'status' | 'amountMinor'>,
+  now: number
+): boolean {
+  const isSame = referral.status === status && referral.amountMinor === amountMinor
+  if (isSame || referral.status === 'paid' || referral.updatedAt !== referral.createdAt) return false
+  const acceptedAt = isAccepted(status) ? referral.createdAt : null
+  const rejectedFor = status === 'rejected' ? 'imported' : null
+  tx.orm
+    .update(referrals)
+    .set({ status, amountMinor, acceptedAt, rejectedFor })
+    .where(eq(referrals.id, referral.id))
+    .run()
+  insertImportedLines(tx, { ...referral, amountMinor }, referral.shopRateBps)
+  adjustEarned(tx, referral, isAccepted(status) ? amountMinor : 0, 'moved in', now)
+  return true
 }
 
 /** A payout of another shop, with the referrals that it paid. */

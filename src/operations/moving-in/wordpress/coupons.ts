@@ -1,9 +1,9 @@
 import type { Tx } from '../../../platform/db/database.ts'
-import { createMovedCoupon } from '../../../shop/catalog/apply-catalog.ts'
 import type { MovedCoupon } from '../../../shop/catalog/apply-catalog.ts'
 import { htmlToLine } from '../../../shop/catalog/import/html-text.ts'
-import { findCoupon } from '../../../shop/catalog/coupons.ts'
 import { setting } from '../../../shop/settings/settings.ts'
+import { writeCoupon } from '../coupons.ts'
+import type { CouponRecord } from '../coupons.ts'
 import { writeInBatches } from '../move.ts'
 import type { Move } from '../move.ts'
 import type { SubjectTally } from '../report.ts'
@@ -32,23 +32,15 @@ type Coupon = { row: Row; meta: Meta; terms: Terms }
 function moveCoupon(tx: Tx, coupon: Coupon, move: Move, tally: SubjectTally): void {
   const id = text(coupon.row, 'id')
   const code = htmlToLine(text(coupon.row, 'post_title'))
-  if (move.moved.find(tx, 'coupon', id) !== undefined) return tally.know()
-  if (text(coupon.row, 'post_status') === 'trash') return tally.leave('The coupon is in the trash', code)
-  const known = findCoupon(tx, code)
-  if (known !== undefined) {
-    move.moved.remember(tx, 'coupon', id, known.id, move.now)
-    tally.change('The shop has a coupon with this code, which stays as it is', code)
-    return tally.know()
-  }
+  writeCoupon(tx, { id, code, read: () => read(tx, coupon, code, move) }, move, tally)
+}
+
+function read(tx: Tx, coupon: Coupon, code: string, move: Move): CouponRecord | string {
+  if (text(coupon.row, 'post_status') === 'trash') return 'The coupon is in the trash'
   const scope = scopeOf(tx, coupon, move)
-  if (scope === undefined) return tally.leave('The coupon is for products that do not arrive', code)
+  if (scope === undefined) return 'The coupon is for products that do not arrive'
   const values = toCoupon(coupon, code, setting(tx, 'shop.currency'))
-  if (typeof values === 'string') return tally.leave(values, code)
-  const lost = unsupported(coupon.meta)
-  for (const condition of lost) tally.change(`${condition} is not supported: the coupon is disabled`, code)
-  const created = createMovedCoupon(tx, { ...values, ...scope, enabled: values.enabled && lost.length === 0 })
-  move.moved.remember(tx, 'coupon', id, created.id, move.now)
-  tally.arrive()
+  return typeof values === 'string' ? values : { ...values, ...scope, lost: unsupported(coupon.meta) }
 }
 
 type Scope = Pick<MovedCoupon, 'productIds' | 'categories'>

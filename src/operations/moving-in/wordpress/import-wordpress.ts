@@ -1,12 +1,12 @@
 import type { App } from '../../../app.ts'
 import { AppError } from '../../../errors.ts'
-import { movedFrom } from '../../../shop/moved/moved-rows.ts'
-import { copyShop } from '../copy-shop.ts'
+import { moveIn } from '../move-in.ts'
+import type { MoveOptions, MoveReport } from '../move-in.ts'
 import { moveSubject } from '../move.ts'
 import type { Move } from '../move.ts'
 import type { SubjectReport } from '../report.ts'
 import { leftBehind } from './left-behind.ts'
-import { hasAffiliateWp, moveAffiliates, movePayouts, moveReferrals } from './affiliates.ts'
+import { hasAffiliateWp, moveAffiliates, movePayouts, moveReferrals } from './affiliate-wp.ts'
 import { moveCoupons } from './coupons.ts'
 import { moveCustomers } from './customers.ts'
 import type { WordPress } from './database.ts'
@@ -20,21 +20,9 @@ import { addressOf, sourceOf } from './source.ts'
 import { moveSubscriptions } from './subscriptions.ts'
 import { setting } from '../../../shop/settings/settings.ts'
 
-export type WordPressReport = {
-  /** The address of the WordPress. */
-  source: string
-  prefix: string
-  isDryRun: boolean
-  subjects: SubjectReport[]
-}
+export type WordPressReport = MoveReport & { prefix: string }
 
-export type ImportOptions = ProductOptions & {
-  /** Reports what would arrive, and changes nothing: the import runs on a copy of the shop. */
-  isDryRun: boolean
-  onStep: (text: string) => void
-  /** Called when the shop begins to change. Its signal stops the import between two transactions. */
-  interruption?: (() => { signal: AbortSignal } & Disposable) | undefined
-}
+export type ImportOptions = ProductOptions & MoveOptions
 
 /**
  * Moves a WordPress with WooCommerce in: customers, products, addresses, coupons, orders,
@@ -44,20 +32,9 @@ export type ImportOptions = ProductOptions & {
  * @throws AppError CONFLICT when the shop's currency is another one, or when it was interrupted
  */
 export async function importWordPress(app: App, source: WordPress, options: ImportOptions): Promise<WordPressReport> {
-  const { isDryRun, onStep } = options
   const address = await addressOf(source)
   await assertCurrency(app, source)
-  using stop = isDryRun ? undefined : options.interruption?.()
-  using copy = isDryRun ? copyShop(app.db, app.config.dataDir) : undefined
-  const move: Move = {
-    shop: { ...app, db: copy?.db ?? app.db },
-    moved: movedFrom(await sourceOf(source)),
-    isDryRun,
-    now: app.clock.now(),
-    signal: stop?.signal,
-    step: onStep
-  }
-  const subjects = [
+  const subjects = await moveIn(app, await sourceOf(source), options, async (move) => [
     await moveSubject(move, 'customers', (tally) => moveCustomers(source, move, tally)),
     await moveSubject(move, 'products', (tally) => moveProducts(source, move, tally, options)),
     await moveSubject(move, 'addresses', (tally) => movePermalinks(source, move, tally)),
@@ -70,8 +47,8 @@ export async function importWordPress(app: App, source: WordPress, options: Impo
     await moveSubject(move, 'memberships of MemberPress', (tally) => moveMemberPress(source, move, tally)),
     await moveSubject(move, 'downloads', (tally) => moveDownloads(source, move, tally)),
     ...(await leftBehind(source))
-  ]
-  return { source: address, prefix: source.prefix, isDryRun, subjects }
+  ])
+  return { source: address, prefix: source.prefix, isDryRun: options.isDryRun, subjects }
 }
 
 /** AffiliateWP's subjects; none without it. Referrals need their orders, and payouts their referrals. */

@@ -15,7 +15,7 @@ export type SourceParcel = {
   tracking: string
   url: string
   at: string
-  lines: { itemId: string; quantity: number }[]
+  lines: { sourceId: string; quantity: number }[]
 }
 
 /** An order, whichever tables WooCommerce keeps it in. `meta` has the names of the older tables (`_billing_city`). */
@@ -221,7 +221,7 @@ async function readParcels(source: WordPress, orderIds: readonly string[]): Prom
         url: value('_tracking_url'),
         at: value('_date_fulfilled') || text(row, 'date_updated'),
         lines: (Array.isArray(lines) ? lines : []).filter(isRecord).map((line) => ({
-          itemId: scalar(line['item_id']),
+          sourceId: scalar(line['item_id']),
           quantity: Math.trunc(Number(scalar(line['qty'])))
         }))
       }

@@ -3,19 +3,19 @@ import { isCurrency } from '../../../platform/money.ts'
 import { emailField } from '../../../shop/accounts/fields.ts'
 import { findCoupon } from '../../../shop/catalog/coupons.ts'
 import { htmlToLine, htmlToText } from '../../../shop/catalog/import/html-text.ts'
-import { insertImportedOrder } from '../../../shop/orders/imported-order.ts'
 import type { ImportedOrder } from '../../../shop/orders/imported-order.ts'
 import { isPaidStatus, orderStatuses } from '../../../shop/orders/states.ts'
 import type { OrderStatus } from '../../../shop/orders/states.ts'
-import { insertImportedShipment } from '../../../shop/shipments/imported-shipment.ts'
 import { lineOf } from '../clean-text.ts'
 import { writeInBatches } from '../move.ts'
 import type { Move } from '../move.ts'
+import { contactOf, noAttribution, orderAddress, writeOrder } from '../orders.ts'
+import type { OrderRecord } from '../orders.ts'
 import type { SubjectTally } from '../report.ts'
 import type { WordPress } from './database.ts'
 import { linesOf, refundsOf, taxesOf } from './order-lines.ts'
 import { readOrders } from './order-rows.ts'
-import type { SourceOrder, SourceParcel } from './order-rows.ts'
+import type { SourceOrder } from './order-rows.ts'
 import { minorOf, seconds, utc } from './values.ts'
 import type { Meta } from './values.ts'
 
@@ -28,47 +28,26 @@ export async function* moveOrders(source: WordPress, move: Move, tally: SubjectT
 }
 
 function moveOrder(tx: Tx, order: SourceOrder, move: Move, tally: SubjectTally): void {
-  const status = order.status.replace(/^wc-/, '')
-  const currency = order.meta.get('_order_currency') ?? ''
-  if (move.moved.find(tx, 'order', order.id) !== undefined) return tally.know()
-  if (status === 'trash') return tally.leave('The order is in the trash', order.id)
-  if (status === 'checkout-draft') return tally.leave('The order is a cart that was not ordered', order.id)
-  if (!isCurrency(currency)) return tally.leave('The currency of the order is unknown', order.id)
-  const foundMinor = minorOf(order.meta.get('_order_total') ?? '', currency)
-  if (foundMinor < 0) return tally.leave('The total of the order is below zero', order.id)
-  const values = toImported(tx, order, status, move)
-  for (const remark of remarksOf(status, values)) tally.change(remark, order.id)
-  const { row, items } = insertImportedOrder(tx, values)
-  for (const parcel of order.parcels) moveParcel(tx, parcel, { orderId: row.id, items }, values.updatedAt)
-  move.moved.remember(tx, 'order', order.id, row.id, move.now)
-  tally.arrive()
-  tally.add('orders', currency, { foundMinor, arrivedMinor: row.totalMinor })
-  const refunds = order.refunds.map(({ meta }) => minorOf(meta.get('_refund_amount') ?? '', currency))
-  const refundedMinor = refunds.reduce((sum, minor) => sum + minor, 0)
-  tally.add('refunds', currency, { foundMinor: refundedMinor, arrivedMinor: row.refundedMinor })
+  writeOrder(tx, { id: order.id, read: () => read(tx, order, move) }, move, tally)
 }
 
-/** A parcel with the lines that the order has here. */
-function moveParcel(
-  tx: Tx,
-  { carrier, tracking, url, at, lines }: SourceParcel,
-  { orderId, items }: { orderId: number; items: ReadonlyMap<string, number> },
-  otherwise: number
-): void {
-  const packed = new Map<number, number>()
-  for (const { itemId, quantity } of lines) {
-    const orderItemId = items.get(itemId)
-    if (orderItemId !== undefined && quantity > 0) packed.set(orderItemId, (packed.get(orderItemId) ?? 0) + quantity)
+function read(tx: Tx, order: SourceOrder, move: Move): OrderRecord | string {
+  const status = order.status.replace(/^wc-/, '')
+  const currency = order.meta.get('_order_currency') ?? ''
+  if (status === 'trash') return 'The order is in the trash'
+  if (status === 'checkout-draft') return 'The order is a cart that was not ordered'
+  if (!isCurrency(currency)) return 'The currency of the order is unknown'
+  const foundMinor = minorOf(order.meta.get('_order_total') ?? '', currency)
+  if (foundMinor < 0) return 'The total of the order is below zero'
+  const values = toImported(tx, order, status, move)
+  const refunds = order.refunds.map(({ meta }) => minorOf(meta.get('_refund_amount') ?? '', currency))
+  return {
+    order: values,
+    parcels: order.parcels.map(({ at, ...parcel }) => ({ ...parcel, at: utc(at) })),
+    foundMinor,
+    refundedMinor: refunds.reduce((sum, minor) => sum + minor, 0),
+    remarks: remarksOf(status, values)
   }
-  if (packed.size === 0) return
-  insertImportedShipment(tx, {
-    orderId,
-    carrier: lineOf(carrier, 100),
-    tracking: lineOf(tracking, 100),
-    url: /^https?:\/\//i.test(url) && URL.canParse(url) ? url.slice(0, 2048) : null,
-    shippedAt: utc(at) ?? otherwise,
-    lines: [...packed].map(([orderItemId, quantity]) => ({ orderItemId, quantity }))
-  })
 }
 
 function remarksOf(status: string, { status: here, lines }: ImportedOrder): string[] {
@@ -109,9 +88,9 @@ export function toImported(tx: Tx, order: SourceOrder, oldStatus: string, move: 
     taxIncluded,
     totalMinor: minor('_order_total'),
     ...taxSums(meta, currency),
-    contact: contactOf(meta),
-    billingAddress: addressOf(meta, 'billing'),
-    shippingAddress: addressOf(meta, 'shipping'),
+    contact: contactOf((part) => value(`_billing_${part}`)),
+    billingAddress: orderAddress((part) => value(`_billing_${part}`)),
+    shippingAddress: orderAddress((part) => value(`_shipping_${part}`)),
     vatId: lineOf(value('_billing_vat_id') || value('_vat_number') || value('_billing_vat_number'), 40),
     notes: htmlToText(order.note) || null,
     // An order that counts as paid without a date of payment, such as one on delivery, counts when it was placed.
@@ -149,40 +128,6 @@ function taxSums(meta: Meta, currency: string): Pick<ImportedOrder, 'goodsTaxMin
   return { goodsTaxMinor: taxMinor - shippingTaxMinor, shippingTaxMinor }
 }
 
-function contactOf(meta: Meta): ImportedOrder['contact'] {
-  const part = (key: string): string | undefined => lineOf(meta.get(`_billing_${key}`) ?? '', 255) ?? undefined
-  return defined({
-    firstName: part('first_name'),
-    lastName: part('last_name'),
-    phone: part('phone'),
-    companyName: part('company')
-  })
-}
-
-function addressOf(meta: Meta, kind: 'billing' | 'shipping'): ImportedOrder['billingAddress'] {
-  const part = (key: string): string | undefined => lineOf(meta.get(`_${kind}_${key}`) ?? '', 255) ?? undefined
-  if (part('address_1') === undefined && part('city') === undefined && part('country') === undefined) return null
-  return defined({
-    firstName: part('first_name'),
-    lastName: part('last_name'),
-    company: part('company'),
-    address1: part('address_1'),
-    address2: part('address_2'),
-    city: part('city'),
-    state: part('state'),
-    postcode: part('postcode'),
-    country: part('country'),
-    phone: part('phone'),
-    email: part('email')
-  })
-}
-
-type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
-
-function defined<T extends object>(parts: T): Defined<T> {
-  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as Defined<T>
-}
-
 /** The shipping of an order; several lines of it become one. */
 function shippingOf({ items, meta }: SourceOrder, currency: string, taxIncluded: boolean): ImportedOrder['shipping'] {
   const lines = items.filter(({ type }) => type === 'shipping')
@@ -213,8 +158,7 @@ function couponsOf(tx: Tx, { items }: SourceOrder, currency: string, taxIncluded
 function attributionOf(meta: Meta): ImportedOrder['attribution'] {
   const value = (key: string): string | null => lineOf(meta.get(`_wc_order_attribution_${key}`) ?? '', 255)
   const type = value('source_type')
-  if (type !== 'utm' && type !== 'organic' && type !== 'referral')
-    return { sourceType: 'typein', utmSource: null, utmMedium: null, utmCampaign: null, utmContent: null }
+  if (type !== 'utm' && type !== 'organic' && type !== 'referral') return noAttribution
   return {
     sourceType: 'utm',
     utmSource: value('utm_source'),

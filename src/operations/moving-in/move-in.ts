@@ -1,0 +1,46 @@
+import type { App } from '../../app.ts'
+import { movedFrom } from '../../shop/moved/moved-rows.ts'
+import { copyShop } from './copy-shop.ts'
+import type { Move } from './move.ts'
+import type { SubjectReport } from './report.ts'
+
+export type MoveOptions = {
+  /** Reports what would arrive, and changes nothing: the import runs on a copy of the shop. */
+  isDryRun: boolean
+  onStep: (text: string) => void
+  /** Called when the shop begins to change. Its signal stops the import between two transactions. */
+  interruption?: (() => { signal: AbortSignal } & Disposable) | undefined
+}
+
+/** What an import did, or would do. */
+export type MoveReport = {
+  /** The address of the other shop, or its name. */
+  source: string
+  isDryRun: boolean
+  subjects: SubjectReport[]
+}
+
+/**
+ * Moves another shop in: in the shop, or for a dry run on a copy of it. An import brings what is not here yet, so it can
+ * be repeated and continues after an interruption. It sends no email and emits no event.
+ *
+ * @param source the name by which the shop remembers what moved in
+ * @throws AppError CONFLICT when it was interrupted
+ */
+export async function moveIn(
+  app: App,
+  source: string,
+  { isDryRun, onStep, interruption }: MoveOptions,
+  work: (move: Move) => Promise<SubjectReport[]>
+): Promise<SubjectReport[]> {
+  using stop = isDryRun ? undefined : interruption?.()
+  using copy = isDryRun ? copyShop(app.db, app.config.dataDir) : undefined
+  return await work({
+    shop: { ...app, db: copy?.db ?? app.db },
+    moved: movedFrom(source),
+    isDryRun,
+    now: app.clock.now(),
+    signal: stop?.signal,
+    step: onStep
+  })
+}
