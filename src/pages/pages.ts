@@ -38,6 +38,7 @@ import { shippingPages } from './shipping-page.ts'
 import { statementPages } from './statement-page.ts'
 import { errorPage, readOnlyPage } from './shop-site.ts'
 import { offeredLanguages } from '../shop/settings/language.ts'
+import { unsubscribePages } from './unsubscribe-page.ts'
 import { storefrontPages } from './storefront-pages.ts'
 import { wellKnownPages } from './well-known.ts'
 
@@ -56,6 +57,7 @@ export const pageRoutes: readonly PageRoute[] = [
   ...shippingPages,
   ...lawTextPages,
   ...declarationPages,
+  ...unsubscribePages,
   ...checkoutPages
 ]
 

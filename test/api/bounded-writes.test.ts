@@ -143,6 +143,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   ),
   'POST /withdraw': anonymous(422, (visitor) => visitor.form(`${shop.url}/withdraw`, {})),
   'POST /cancel-contract': anonymous(422, (visitor) => visitor.form(`${shop.url}/cancel-contract`, {})),
+  'POST /unsubscribe/:token': anonymous(410, (visitor) => visitor.form(`${shop.url}/unsubscribe/x`, {})),
   'POST /account/claim': anonymous(410, (visitor) =>
     visitor.form(`${shop.url}/account/claim`, { token: 'x', password: goodPassword })
   ),

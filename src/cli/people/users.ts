@@ -5,12 +5,15 @@ import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { eraseEverywhere, eraseGuestEverywhere } from '../../operations/erase-person.ts'
 import type { Erased } from '../../operations/erase-person.ts'
+import { toCsv, toCsvRows } from '../../platform/csv.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { emailKey } from '../../platform/text.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { activateUser, deactivateUser } from '../../shop/accounts/deactivate.ts'
 import { findUserByEmail, getUser } from '../../shop/accounts/find.ts'
 import { newAccountInput, emailInput, profileInput } from '../../shop/accounts/input.ts'
+import { countUnprovenSubscribers, listSubscribers } from '../../shop/accounts/marketing.ts'
+import type { Subscriber } from '../../shop/accounts/marketing.ts'
 import { listUsers, toAccountRecord, toUser } from '../../shop/accounts/view.ts'
 import { logOutEverywhere } from '../../shop/accounts/sessions.ts'
 import { assertPassword } from '../../shop/accounts/password-rules.ts'
@@ -27,10 +30,11 @@ import { openBalanceOf } from '../../shop/referrals/ledger.ts'
 import type { Balance } from '../../shop/referrals/shapes.ts'
 import { entitlementLines } from './benefits.ts'
 import { countOf } from '../terminal/arguments.ts'
+import { writeCsv } from '../terminal/files.ts'
 import type { Answer } from '../terminal/output.ts'
 import { table, timeText } from '../terminal/table.ts'
-import { whileShowing } from '../terminal/output.ts'
-import { addCommand, confirmOrRefuse, readPassword, runs } from '../run.ts'
+import { JsonList, TextParts, whileShowing } from '../terminal/output.ts'
+import { addCommand, assertPublicUrl, confirmOrRefuse, readPassword, runs } from '../run.ts'
 import { addressParts } from '../../shop/checkout/address-rules.ts'
 import { setAddress, setEmail, setName } from '../../shop/customers/correct-account.ts'
 
@@ -76,9 +80,18 @@ function defineReading(group: ShopCommand): void {
   )
   runs(showing, ({ app, now }, who: string) => answer(app, getUser(app.db, who), now))
   const about =
-    'export everything that the shop stores about a person as JSON; guest orders of an account only if the email is verified'
-  const exporting = addCommand(group, 'export <email-or-id>', about, 'users export lena@shop.example > lena.json')
-  runs(exporting, printExport)
+    'export everything that the shop stores about a person as JSON (guest orders of an account only if the email is verified), or everybody who wants news by email'
+  const exporting = addCommand(group, 'export [email-or-id]', about, 'users export lena@shop.example > lena.json')
+    .addOption(
+      new Option(
+        '--consent <kind>',
+        'everybody who wants news by email and has verified it, with time and place of the consent and a link that ends it'
+      ).choices(['marketing'])
+    )
+    .option('--csv <file>', 'with --consent: write a new CSV file')
+  runs(exporting, (work: Work<ConsentOptions>, who?: string) =>
+    work.options.consent === undefined ? printExport(work, who) : exportConsents(work, who)
+  )
 }
 
 function defineMaking(group: ShopCommand): void {
@@ -189,8 +202,42 @@ function isGuest(db: Db, who: string): boolean {
   return findUserByEmail(db, who) === undefined && countGuestOrders(db, emailKey(who)) > 0
 }
 
-function printExport(work: Work<object>, who: string): Answer {
-  const { app, now, terminal } = work
+type ConsentOptions = { consent?: 'marketing'; csv?: string }
+
+const consentColumns = [
+  'email',
+  'name',
+  'language',
+  'agreedAt',
+  'agreedIn',
+  'emailVerifiedAt',
+  'unsubscribeUrl'
+] as const satisfies readonly (keyof Subscriber)[]
+
+function exportConsents({ app, options, terminal }: Work<ConsentOptions>, who: string | undefined): Answer {
+  if (who !== undefined) throw new AppError('USAGE', 'Name an account, or pass --consent, not both.')
+  assertPublicUrl(app)
+  const unproven = countUnprovenSubscribers(app.db)
+  if (unproven > 0)
+    terminal.messages.warn(
+      `${countOf(unproven, 'person')} asked for news, but did not verify the email, so anyone could have typed it. They are left out.`
+    )
+  const subscribers = listSubscribers(app)
+  const rows = (): Generator<string, void> => csvOf(subscribers)
+  if (options.csv === undefined) return { json: new JsonList('people', subscribers), human: new TextParts(rows()) }
+  writeCsv(options.csv, rows())
+  return { json: { file: options.csv }, human: `Written to ${options.csv}.` }
+}
+
+function* csvOf(subscribers: Iterable<Subscriber>): Generator<string, void> {
+  yield toCsv(consentColumns, [])
+  for (const person of subscribers) yield toCsvRows([consentColumns.map((column) => person[column])])
+}
+
+function printExport(work: Work<ConsentOptions>, who: string | undefined): Answer {
+  const { app, now, terminal, options } = work
+  if (who === undefined) throw new AppError('USAGE', 'Name an account by its email or id, or pass --consent marketing.')
+  if (options.csv !== undefined) throw new AppError('USAGE', '--csv needs --consent.')
   if (isGuest(app.db, who)) {
     const document = exportGuest(app.db, who, now)
     return { json: document, human: JSON.stringify(document, null, 2) }

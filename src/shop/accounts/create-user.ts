@@ -8,6 +8,7 @@ import { isReserved } from './email-tokens.ts'
 import { findUserByUsername, getUserById } from './find.ts'
 import type { UserRow } from './rows.ts'
 import { registrationConsents, registrationProfiles, users } from './schema.ts'
+import type { ConsentPlace } from './schema.ts'
 import { eq } from 'drizzle-orm'
 import { toIso } from '../../platform/iso-time.ts'
 
@@ -74,6 +75,7 @@ function insertUser(tx: Tx, input: NewUser, now: number): UserRow {
   const optIns = {
     marketingOptIn: input.marketingOptIn ? ('yes' as const) : ('no' as const),
     marketingOptInAt: input.marketingOptIn ? createdAt : null,
+    marketingOptInFrom: input.marketingOptIn ? placeOf(input) : null,
     partnerOptIn: 'no' as const,
     partnerOptInAt: null
   }
@@ -110,6 +112,10 @@ function insertUser(tx: Tx, input: NewUser, now: number): UserRow {
     if (isUniqueViolation(error)) throw registrationFailed(error)
     throw error
   }
+}
+
+function placeOf({ isNew = true }: NewUser): ConsentPlace {
+  return isNew ? 'registration' : 'import'
 }
 
 /** AUTH_REGISTRATION_FAILED, with a message that does not reveal the reason (docs/contract.md 3). */
@@ -167,9 +173,16 @@ function consentLines(who: string, optIn: 'yes' | 'no', at: number | null): stri
   return [`${who} marketing opt-in: ${optIn}`, `${who} marketing opt-in at: ${at === null ? '-' : toIso(at)}`]
 }
 
-/** Stores the customer's marketing consent with its time, and updates the biography. */
-export function setMarketingOptIn(tx: Tx, userId: number, optIn: boolean, now: number): UserRow {
-  return store(tx, userId, { marketingOptIn: optIn ? 'yes' : 'no', marketingOptInAt: optIn ? now : null }, now)
+/**
+ * Stores the customer's marketing consent with its time and place, and updates the biography. A change emits
+ * `account.marketing_changed`.
+ */
+export function setMarketingOptIn(tx: Tx, userId: number, optIn: boolean, from: ConsentPlace, now: number): UserRow {
+  const marketingOptIn = optIn ? 'yes' : 'no'
+  if (getUserById(tx, userId).marketingOptIn !== marketingOptIn)
+    emit(tx, 'account.marketing_changed', { userId, marketingOptIn }, now)
+  const marketingOptInAt = optIn ? now : null
+  return store(tx, userId, { marketingOptIn, marketingOptInAt, marketingOptInFrom: from }, now)
 }
 
 /** Stores the partner marketing consent, which is part of an affiliate application. */
@@ -177,7 +190,12 @@ export function setPartnerOptIn(tx: Tx, userId: number, optIn: boolean, now: num
   return store(tx, userId, { partnerOptIn: optIn ? 'yes' : 'no', partnerOptInAt: optIn ? now : null }, now)
 }
 
-function store(tx: Tx, userId: number, change: Partial<OptIns>, now: number): UserRow {
+function store(
+  tx: Tx,
+  userId: number,
+  change: Partial<OptIns & Pick<UserRow, 'marketingOptInFrom'>>,
+  now: number
+): UserRow {
   const user = { ...getUserById(tx, userId), ...change, updatedAt: now }
   const biography = biographyBlock(user)
   tx.orm

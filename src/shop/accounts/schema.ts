@@ -4,6 +4,10 @@ import { bool, instant, json, oneOf } from '../../platform/db/columns.ts'
 import { deletedWithPerson, internal, notPersonal, personal } from '../../platform/db/personal.ts'
 import { postalAddress } from '../../platform/postal/address.ts'
 
+/** Where a person says yes or no to news: at registration, in the account, in a former shop, or by a link in an email. */
+const consentPlaces = ['registration', 'account', 'import', 'link'] as const
+export type ConsentPlace = (typeof consentPlaces)[number]
+
 export const users = sqliteTable(
   'users',
   {
@@ -38,6 +42,8 @@ export const users = sqliteTable(
       'no'
     ),
     marketingOptInAt: personal(instant('marketing_opt_in_at'), null),
+    /** Where the person last said yes or no to news; null if nobody asked. */
+    marketingOptInFrom: personal(text('marketing_opt_in_from', { enum: consentPlaces }), null),
     partnerOptIn: personal(
       text('partner_opt_in', { enum: ['yes', 'no'] })
         .notNull()
@@ -67,6 +73,7 @@ export const users = sqliteTable(
     check('users_is_admin', sql`${t.isAdmin} IN (0, 1)`),
     check('users_verification_pending', sql`${t.verificationPending} IN (0, 1)`),
     check('users_marketing_opt_in', oneOf(t.marketingOptIn)),
+    check('users_marketing_opt_in_from', oneOf(t.marketingOptInFrom)),
     check('users_partner_opt_in', oneOf(t.partnerOptIn))
   ]
 )

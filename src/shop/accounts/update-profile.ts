@@ -22,7 +22,9 @@ export async function updateProfile(shop: Limits, userId: number, input: Profile
     if (findUserById(tx, userId)?.status !== 'active') throw new AppError('NOT_AUTHENTICATED', 'Please log in first.')
     const { marketingOptIn, ...fields } = input
     storeFields(tx, userId, fields, now)
-    return marketingOptIn === undefined ? getUserById(tx, userId) : setMarketingOptIn(tx, userId, marketingOptIn, now)
+    return marketingOptIn === undefined
+      ? getUserById(tx, userId)
+      : setMarketingOptIn(tx, userId, marketingOptIn, 'account', now)
   })
 }
 

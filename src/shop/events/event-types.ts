@@ -53,6 +53,11 @@ const returned = z
 export const eventTypes = {
   'account.registered': event('an account was created', byUser, 'customer'),
   'account.verified': event('the email address of an account was verified', byUser, 'customer'),
+  'account.marketing_changed': event(
+    'a customer agreed to news by email, or ended it',
+    { ...byUser, marketingOptIn: z.enum(['yes', 'no']) },
+    'customer'
+  ),
   'account.deactivated': event('an account was deactivated', byUser, 'customer'),
   'order.created': event(
     'an order was placed and is not paid yet',

@@ -97,7 +97,7 @@ describe('consent', () => {
     const user = await makeUser(shop, { passwordHash, marketingOptIn: true })
     const partner = write(shop.db, (tx) => setPartnerOptIn(tx, user.id, true, 5))
     expect(partner).toMatchObject({ marketingOptIn: 'yes', partnerOptIn: 'yes', partnerOptInAt: 5 })
-    const withdrawn = write(shop.db, (tx) => setMarketingOptIn(tx, user.id, false, 9))
+    const withdrawn = write(shop.db, (tx) => setMarketingOptIn(tx, user.id, false, 'account', 9))
     expect(withdrawn).toMatchObject({ marketingOptIn: 'no', marketingOptInAt: null, partnerOptInAt: 5 })
     expect(getUser(shop.db, user.id)).toEqual(withdrawn)
     expect(withdrawn.biography).toBe(biographyBlock(withdrawn))

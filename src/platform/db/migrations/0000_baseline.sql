@@ -70,6 +70,7 @@ CREATE TABLE `users` (
 	`address` text,
 	`marketing_opt_in` text DEFAULT 'no' NOT NULL,
 	`marketing_opt_in_at` integer,
+	`marketing_opt_in_from` text,
 	`partner_opt_in` text DEFAULT 'no' NOT NULL,
 	`partner_opt_in_at` integer,
 	`active_at` integer,
@@ -80,6 +81,7 @@ CREATE TABLE `users` (
 	CONSTRAINT "users_is_admin" CHECK("users"."is_admin" IN (0, 1)),
 	CONSTRAINT "users_verification_pending" CHECK("users"."verification_pending" IN (0, 1)),
 	CONSTRAINT "users_marketing_opt_in" CHECK("users"."marketing_opt_in" IN ('yes', 'no')),
+	CONSTRAINT "users_marketing_opt_in_from" CHECK("users"."marketing_opt_in_from" IN ('registration', 'account', 'import', 'link')),
 	CONSTRAINT "users_partner_opt_in" CHECK("users"."partner_opt_in" IN ('yes', 'no'))
 ) STRICT;
 --> statement-breakpoint

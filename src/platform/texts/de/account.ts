@@ -69,6 +69,15 @@ export const account = {
   passwordChanged: 'Ihr Passwort ist geändert. Alle anderen Geräte sind abgemeldet.',
   wrongPassword: 'Das ist nicht Ihr bisheriges Passwort.',
   newsByEmail: 'Ich möchte gelegentlich E-Mails über neue Produkte bekommen',
+  'news.title': 'Neuigkeiten per E-Mail',
+  'news.text':
+    'Sie bekommen Neuigkeiten dieses Shops per E-Mail. Der Knopf beendet das; E-Mails zu Ihren Bestellungen kommen weiterhin.',
+  'news.end': 'Neuigkeiten abbestellen',
+  'news.ended': 'Sie bekommen keine Neuigkeiten mehr',
+  'news.endedText':
+    'E-Mails zu Ihren Bestellungen kommen weiterhin. In Ihrem Konto können Sie die Neuigkeiten wieder bestellen.',
+  'news.unknown':
+    'Er ist unvollständig, oder das Konto gibt es nicht mehr. Auch in Ihrem Konto können Sie die Neuigkeiten abbestellen.',
   hello: 'Hallo, {name}',
   logOut: 'Abmelden',
   'account.memberships': 'Mitgliedschaften',

@@ -69,6 +69,14 @@ export const account = {
   passwordChanged: 'Votre mot de passe est modifié. Tous les autres appareils sont déconnectés.',
   wrongPassword: 'Ce n’est pas votre mot de passe actuel.',
   newsByEmail: 'M’écrire de temps en temps à propos des nouveaux produits',
+  'news.title': 'Nouvelles par e-mail',
+  'news.text':
+    'Vous recevez les nouvelles de cette boutique par e-mail. Le bouton y met fin ; les e-mails sur vos commandes arrivent toujours.',
+  'news.end': 'Ne plus recevoir les nouvelles',
+  'news.ended': 'Vous ne recevrez plus les nouvelles',
+  'news.endedText':
+    'Les e-mails sur vos commandes arrivent toujours. Vous pouvez redemander les nouvelles dans votre compte.',
+  'news.unknown': 'Il est incomplet, ou le compte n’existe plus. Vous pouvez aussi y mettre fin dans votre compte.',
   hello: 'Bonjour, {name}',
   logOut: 'Se déconnecter',
   'account.memberships': 'Adhésions',
