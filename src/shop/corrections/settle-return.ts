@@ -4,6 +4,7 @@ import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { Item } from '../checkout/cart.ts'
 import type { ShopContext } from '../context.ts'
+import { areWithdrawalsDone } from '../declarations/find.ts'
 import { getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import type { LineQuantity, WantedRefund } from '../orders/refund-lines.ts'
@@ -107,7 +108,7 @@ function settle(
   const { id: returnId } = receiveReturn(tx, row, { lines, additionId, by }, now)
   if (additionId !== null)
     recordChange(tx, { before: order, order: getOrder(tx, orderId) }, { details, by, additionId }, now)
-  resolveWarnings(unit, 'withdrawal', orderId)
+  if (areWithdrawalsDone(tx, orderId)) resolveWarnings(unit, 'withdrawal', orderId)
   return { returnId, ...changed }
 }
 

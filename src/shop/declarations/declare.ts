@@ -14,9 +14,9 @@ import { resolveWarning, runUnitOfWork, warn } from '../payments/warnings.ts'
 import type { UnitOfWork } from '../payments/warnings.ts'
 import { languageOf } from '../settings/language.ts'
 import { shopTimeZone } from '../settings/shop-days.ts'
-import { expectedReturnOf, expectReturn, unitsGone } from '../shipments/returns.ts'
+import { expectedReturnOf, expectReturn, linesOfReturn, unitsGone, widenReturn } from '../shipments/returns.ts'
 import { emit } from '../webhooks/emit.ts'
-import { declaredLines, findRepeated, matchOrder } from './find.ts'
+import { declaredLines, findRepeated, leftOfDeclaration, matchOrder } from './find.ts'
 import type { DeclarationRow, DeclaredLine } from './find.ts'
 import type { CancellationInput, WithdrawalInput } from './input.ts'
 import { isWithdrawable } from './period.ts'
@@ -55,14 +55,16 @@ export async function declareWithdrawal(
   })
 }
 
-/** The goods that are with the buyer come back, unless the order waits for a return already. */
+/** The goods that are with the buyer come back: as a return, or with that for which the order waits already. */
 function expectGoods({ tx, by, now }: UnitOfWork, order: OrderRow, declared: readonly DeclaredLine[]): void {
   const gone = unitsGone(tx, order)
   const lines = declared
     .map(({ line, quantity }) => ({ line, quantity: Math.min(quantity, gone[line - 1] ?? 0) }))
     .filter(({ quantity }) => quantity > 0)
-  if (lines.length === 0 || expectedReturnOf(tx, order.id) !== undefined) return
-  expectReturn(tx, order, { lines, exchange: [], askedBy: 'buyer', by }, now)
+  if (lines.length === 0) return
+  const open = expectedReturnOf(tx, order.id)
+  if (open === undefined) expectReturn(tx, order, { lines, exchange: [], askedBy: 'buyer', by }, now)
+  else widenReturn(tx, order, open, { lines, by }, now)
 }
 
 function ownItems({ db }: ShopContext, { id }: OrderRow, chosen: readonly number[]): number[] | null {
@@ -78,12 +80,29 @@ function withdrawalText(tx: Tx, row: DeclarationRow, order: OrderRow | undefined
   const lines = declaredLines(tx, row)
   const isWhole = lines.length === itemsOf(tx, order.id).length
   const what = isWhole ? 'the order' : lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ')
-  const options = isWhole ? '' : lines.map(({ line, quantity }) => ` --item ${line}:${quantity}`).join('')
-  const refund =
-    expectedReturnOf(tx, order.id) === undefined
-      ? `Refund it within 14 days with "shopstead orders refund ${order.id}${options}".`
-      : `When the goods are back, or the buyer proves that they were sent, refund them: "shopstead orders return ${order.id} --received --shipping".`
-  return `The buyer of order ${order.id} withdraws from the contract about ${what}.${late} ${row.message === null ? refund : see}`
+  const steps = row.message === null ? stepsOf(tx, order, row) : see
+  return `The buyer of order ${order.id} withdraws from the contract about ${what}.${late} ${steps}`
+}
+
+/** What gives the money back: a refund now for what is not with the buyer, and one for the goods when they are back. */
+function stepsOf(tx: Tx, order: OrderRow, row: DeclarationRow): string {
+  const open = expectedReturnOf(tx, order.id)
+  const coming = open === undefined ? [] : linesOfReturn(tx, open)
+  const unitsOf = (line: number): number => coming.find((each) => each.line === line)?.quantity ?? 0
+  const rest = leftOfDeclaration(tx, row)
+    .map(({ line, quantity }) => ({ line, quantity: quantity - unitsOf(line) }))
+    .filter(({ quantity }) => quantity > 0)
+  const isWhole = rest.length === itemsOf(tx, order.id).length && coming.length === 0
+  const options = isWhole ? '' : rest.map(({ line, quantity }) => ` --item ${line}:${quantity}`).join('')
+  const it = coming.length === 0 ? 'it' : 'what is not with the buyer'
+  return [
+    ...(rest.length > 0 ? [`Refund ${it} within 14 days with "shopstead orders refund ${order.id}${options}".`] : []),
+    ...(coming.length > 0
+      ? [
+          `When the goods are back, or the buyer proves that they were sent, refund them with "shopstead orders return ${order.id} --received --shipping".`
+        ]
+      : [])
+  ].join(' ')
 }
 
 /**

@@ -8,6 +8,7 @@ import { getUserById } from '../accounts/find.ts'
 import { findOrder, itemsOf, ofPerson } from '../orders/find.ts'
 import type { OrderRow, Person } from '../orders/find.ts'
 import { orders } from '../orders/schema.ts'
+import { returnedUnits } from '../orders/refund-lines.ts'
 import { setting } from '../settings/settings.ts'
 import { declarations } from './schema.ts'
 
@@ -28,6 +29,21 @@ export function declaredLines(db: Db, { orderId, itemIds }: DeclarationRow): Dec
   return itemsOf(db, orderId).flatMap(({ id, name, quantity }, index) =>
     itemIds === null || itemIds.includes(id) ? [{ line: index + 1, name, quantity }] : []
   )
+}
+
+/** What was not given back yet of the goods that a declaration is about. */
+export function leftOfDeclaration(db: Db, row: DeclarationRow): DeclaredLine[] {
+  const returned = row.orderId === null ? new Map<number, number>() : returnedUnits(db, row.orderId)
+  const items = row.orderId === null ? [] : itemsOf(db, row.orderId)
+  return declaredLines(db, row)
+    .map((each) => ({ ...each, quantity: each.quantity - (returned.get(items[each.line - 1]?.id ?? 0) ?? 0) }))
+    .filter(({ quantity }) => quantity > 0)
+}
+
+/** Whether the goods of every withdrawal about an order were given back. */
+export function areWithdrawalsDone(db: Db, orderId: number): boolean {
+  const rows = db.orm.select().from(declarations).where(eq(declarations.orderId, orderId)).all()
+  return rows.every((row) => row.kind !== 'withdrawal' || leftOfDeclaration(db, row).length === 0)
 }
 
 /** The order that a buyer names, if it has their email or is in their account. People write more than the number. */

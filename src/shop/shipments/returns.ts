@@ -85,6 +85,29 @@ export function expectReturn(tx: Tx, order: OrderRow, wanted: Wanted, now: numbe
   return row
 }
 
+/** A buyer withdraws from the contract about goods, which come back with what is expected already. They get their money. */
+export function widenReturn(
+  tx: Tx,
+  order: OrderRow,
+  open: ReturnRow,
+  { lines, by }: Pick<Wanted, 'lines' | 'by'>,
+  now: number
+): void {
+  const { id: orderId, status } = order
+  const more = toItems(tx, order, lines)
+  const known = open.lines.filter(({ itemId }) => !more.some((each) => each.itemId === itemId))
+  const row = tx.orm
+    .update(orderReturns)
+    .set({ lines: [...known, ...more], exchange: [], askedBy: 'buyer' })
+    .where(eq(orderReturns.id, open.id))
+    .returning()
+    .get()
+  const reason = `return ${row.id} expected: ${goodsText(tx, row)}`
+  recordMove(tx, { orderId, from: status, to: status, by, reason, at: now })
+  emit(tx, 'order.return_expected', { orderId, returnId: row.id, lines: linesOfReturn(tx, row) }, now)
+  mailBuyer(tx, order, { template: 'return_expected', data: { orderId, returnId: row.id } }, now)
+}
+
 /** The line items of an order that are to come back. @throws AppError VALIDATION_FAILED (`items`) */
 export function toItems(db: Db, order: OrderRow, lines: readonly LineQuantity[]): ReturnRow['lines'] {
   const items = itemsOf(db, order.id)

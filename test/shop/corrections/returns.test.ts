@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { askForReturn, planReturn, settleReturn } from '../../../src/shop/corrections/settle-return.ts'
 import type { ReceivedGoods } from '../../../src/shop/corrections/settle-return.ts'
+import { declareWithdrawal } from '../../../src/shop/declarations/declare.ts'
 import { dueMinor } from '../../../src/shop/orders/credits.ts'
-import { getOrder, historyOf } from '../../../src/shop/orders/find.ts'
+import { getOrder, historyOf, itemsOf } from '../../../src/shop/orders/find.ts'
 import { listRefunds } from '../../../src/shop/orders/refund-lines.ts'
 import { cancelOrder } from '../../../src/shop/payments/end-hold.ts'
+import { refundOrder } from '../../../src/shop/payments/refund.ts'
+import { listWarnings } from '../../../src/shop/payments/warnings.ts'
+import { shipOrder } from '../../../src/shop/shipments/ship-order.ts'
 import { dropReturn, listAllReturns, listReturns } from '../../../src/shop/shipments/returns.ts'
 import { eventsOf } from '../orders/support.ts'
 import { openCounter } from './counter.ts'
@@ -149,6 +153,59 @@ describe('a return that is refused changes nothing', () => {
     expect(() => ask(id, { items: one })).toThrow(`Order ${id} waits for return ${number}.`)
     dropReturn(app.db, id, 'operator', till.clock.now())
     expect(() => dropReturn(app.db, id, 'operator', till.clock.now())).toThrow(`Order ${id} waits for no return.`)
+  })
+})
+
+describe('a buyer who withdraws from the contract', () => {
+  const withdraw = async (id: number, lines: readonly number[]) => {
+    const { publicToken } = getOrder(app.db, id)
+    const itemIds = itemsOf(app.db, id).flatMap((each, index) => (lines.includes(index + 1) ? [each.id] : []))
+    const said = { contract: String(id), name: 'Ada', email: 'ada@example.com', message: null, itemIds }
+    till.clock.advance(1000)
+    await declareWithdrawal(app, said, publicToken, { addressKey: 'a', now: till.clock.now() })
+  }
+  const warnings = (id: number) =>
+    [...listWarnings(app.db, 'withdrawal')].flatMap(({ orderId, message }) => (orderId === id ? [message] : []))
+  const mugAndLamp = { items: [item('mug', 2), item('lamp', 1)] }
+
+  it('begins a return of what has left, and a refund of the rest is asked for', async () => {
+    const id = await paid('mug', 2, mugAndLamp)
+    const parcel = { carrier: null, tracking: null, url: null, items: one }
+    shipOrder(app.db, id, parcel, 'operator', till.clock.now())
+    await withdraw(id, [1, 2])
+    expect(listReturns(app.db, id)).toMatchObject([{ state: 'expected', lines: [{ line: 1, quantity: 1 }] }])
+    expect(warnings(id)).toEqual([
+      `The buyer of order ${id} withdraws from the contract about the order. ` +
+        `Refund what is not with the buyer within 14 days with "shopstead orders refund ${id} --item 1:1 --item 2:1". ` +
+        'When the goods are back, or the buyer proves that they were sent, refund them with ' +
+        `"shopstead orders return ${id} --received --shipping".`
+    ])
+    await receive(id)
+    expect(warnings(id)).toHaveLength(1)
+    await refundOrder(app, id, {}, 'operator')
+    expect([warnings(id), getOrder(app.db, id).status]).toEqual([[], 'refunded'])
+    await expectBooked()
+  })
+
+  it('adds to the return for which the order waits, and gets the money instead of an exchange', async () => {
+    const id = await shipped('mug', 2, mugAndLamp)
+    const { id: number } = ask(id, { items: one, exchange: [item('pin', 1)] })
+    await withdraw(id, [2])
+    expect(listReturns(app.db, id)).toMatchObject([
+      {
+        id: number,
+        state: 'expected',
+        lines: [
+          { line: 1, quantity: 1 },
+          { line: 2, quantity: 1 }
+        ]
+      }
+    ])
+    expect(mail('return_expected')).toMatchObject({ blocks: [{ lines: ['1 × Mug', '1 × Lamp'] }] })
+    expect(warnings(id)).toHaveLength(1)
+    expect(await receive(id)).toMatchObject({ addition: null, refundMinor: 5250 })
+    expect(warnings(id)).toEqual([])
+    await expectBooked()
   })
 })
 
