@@ -82,8 +82,12 @@ function defineMoves(group: ShopCommand): void {
   runs(ship, ({ app, options, now }: Work<ShipOptions>, id: string) => {
     const { carrier, tracking, url, items } = options
     const shipment = { carrier, tracking, url, items: items?.map((text) => parseLineQuantity('--items', text)) }
-    shipOrder(app.db, parseId(id), parseWith(shipmentInput, shipment), by, now)
-    return answer(app, parseId(id))
+    const shipped = shipOrder(app.db, parseId(id), parseWith(shipmentInput, shipment), by, now)
+    const others = shipped.filter((each) => each !== parseId(id))
+    return answer(app, parseId(id), {
+      json: { shippedWith: others },
+      lines: others.map((each) => `Order ${each}, which adds to it, is shipped with it.`)
+    })
   })
 }
 

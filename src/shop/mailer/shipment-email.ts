@@ -2,7 +2,7 @@ import type { MailData } from '../mail/queue.ts'
 import type { ShopContext } from '../context.ts'
 import { wordsOf } from '../settings/language.ts'
 import { setting } from '../settings/settings.ts'
-import { findShipment, linesOf } from '../shipments/find.ts'
+import { findShipment, linesOf, shipmentsInParcel } from '../shipments/find.ts'
 import { ObsoleteEmailError } from './email.ts'
 import type { Email } from './email.ts'
 import { addressBlocks, getOrderWithEmail, viewOrder } from './order-emails.ts'
@@ -21,7 +21,9 @@ export function orderShippedEmail(shop: ShopContext, data: MailData['order_shipp
   const about = { order: order.id, shop: setting(shop.db, 'shop.name') }
   const { isPart } = data
   const { carrier, tracking, url } = shipment
-  const goods = linesOf(shop.db, shipment).map((line) => `${line.quantity} × ${line.name}`)
+  const goods = shipmentsInParcel(shop.db, shipment)
+    .flatMap((each) => linesOf(shop.db, each))
+    .map((line) => `${line.quantity} × ${line.name}`)
   const number = { label: t('mail.orderNumber'), value: String(order.id) }
   if (order.shippingMethod?.pickup === true) {
     return {

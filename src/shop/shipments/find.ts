@@ -1,4 +1,4 @@
-import { asc, eq, inArray, sum } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray, or, sum } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db, Tx } from '../../platform/db/database.ts'
@@ -6,11 +6,11 @@ import { eraseRows } from '../../platform/db/personal.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { time } from '../../platform/public-fields.ts'
 import { isShipped } from '../catalog/product-types.ts'
-import { itemsOf, ofPerson } from '../orders/find.ts'
+import { getOrder, itemsOf, ofPerson } from '../orders/find.ts'
 import type { Person } from '../orders/find.ts'
 import { returnedUnits } from '../orders/refund-lines.ts'
 import { orders } from '../orders/schema.ts'
-import { shipmentItems, shipments } from './schema.ts'
+import { orderReturns, shipmentItems, shipments } from './schema.ts'
 
 export type ShipmentRow = typeof shipments.$inferSelect
 
@@ -30,6 +30,21 @@ export function findShipment(db: Db, id: number): ShipmentRow | undefined {
   return db.orm.select().from(shipments).where(eq(shipments.id, id)).get()
 }
 
+/** A shipment with those of the same parcel: of the order that its order adds to, and of others that add to it. */
+export function shipmentsInParcel(db: Db, { orderId, shippedAt, by }: ShipmentRow): ShipmentRow[] {
+  const { addedTo } = getOrder(db, orderId)
+  const root = addedTo ?? orderId
+  return db.orm
+    .select(getTableColumns(shipments))
+    .from(shipments)
+    .innerJoin(orders, eq(orders.id, shipments.orderId))
+    .where(
+      and(or(eq(orders.id, root), eq(orders.addedTo, root)), eq(shipments.shippedAt, shippedAt), eq(shipments.by, by))
+    )
+    .orderBy(asc(shipments.id))
+    .all()
+}
+
 /** How much of each line item was shipped: in all shipments of an order, or in one of them. */
 function shippedBy(db: Db, which: { orderId: number } | { shipmentId: number }): ReadonlyMap<number, number> {
   const where = 'orderId' in which ? eq(shipments.orderId, which.orderId) : eq(shipments.id, which.shipmentId)
@@ -43,17 +58,28 @@ function shippedBy(db: Db, which: { orderId: number } | { shipmentId: number }):
   return new Map(rows.map(({ itemId, quantity }) => [itemId, quantity ?? 0]))
 }
 
-/** Every line of an order with the quantity that is still to be shipped: not what was shipped or refunded. */
+/**
+ * Every line of an order with the quantity that is still to be shipped: not what was shipped, or given back without having
+ * left.
+ */
 export function progressOf(db: Db, orderId: number): LineProgress[] {
   const shipped = shippedBy(db, { orderId })
   const returned = returnedUnits(db, orderId)
-  return itemsOf(db, orderId).map(({ id: itemId, name, type, quantity }, index) => ({
-    line: index + 1,
-    itemId,
-    name,
-    isShippable: isShipped(type),
-    left: isShipped(type) ? Math.max(0, quantity - (shipped.get(itemId) ?? 0) - (returned.get(itemId) ?? 0)) : 0
-  }))
+  const cameBack = unitsBack(db, orderId)
+  return itemsOf(db, orderId).map(({ id: itemId, name, type, quantity }, index) => {
+    const unsent = Math.max(0, (returned.get(itemId) ?? 0) - (cameBack.get(itemId) ?? 0))
+    const left = isShipped(type) ? Math.max(0, quantity - (shipped.get(itemId) ?? 0) - unsent) : 0
+    return { line: index + 1, itemId, name, isShippable: isShipped(type), left }
+  })
+}
+
+/** How many units of each line item left, and came back. */
+function unitsBack(db: Db, orderId: number): ReadonlyMap<number, number> {
+  const units = new Map<number, number>()
+  const rows = db.orm.select().from(orderReturns).where(eq(orderReturns.orderId, orderId)).all()
+  for (const { itemId, quantity } of rows.flatMap(({ state, lines }) => (state === 'received' ? lines : [])))
+    units.set(itemId, (units.get(itemId) ?? 0) + quantity)
+  return units
 }
 
 /** What a shipment contains, in the order of the order's lines. */

@@ -1,3 +1,4 @@
+import { and, eq } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
@@ -6,6 +7,7 @@ import { getOrder } from '../orders/find.ts'
 import { handOver } from '../orders/holds.ts'
 import { mailBuyer } from '../orders/order-mails.ts'
 import type { OrderRow } from '../orders/find.ts'
+import { orders } from '../orders/schema.ts'
 import { emit } from '../webhooks/emit.ts'
 import { progressOf } from './find.ts'
 import type { LineProgress } from './find.ts'
@@ -17,32 +19,57 @@ import { codePoints } from '../../platform/text.ts'
 type Packed = { itemId: number; quantity: number }
 
 /**
- * Records that goods of a paid order were handed to a carrier: all that is left, or the given quantities of lines. The
- * buyer gets an email with the tracking link, and the order completes when nothing is left to ship.
+ * Records that goods of a paid order were handed to a carrier: all that is left of it and of the orders that add to it, which
+ * are in the same parcel, or the given quantities of its own lines. The buyer gets one email with the tracking link, and an
+ * order completes when nothing is left to ship.
  *
+ * @returns the ids of the orders in the parcel
  * @throws AppError NOT_FOUND; TRANSITION_REFUSED for an order that is not processing; CONFLICT when nothing is left to
  *   ship; VALIDATION_FAILED (`items`) for a line that does not exist, is not shipped or has less left
  */
-export function shipOrder(db: Db, orderId: number, input: ShipmentInput, by: string, now: number): void {
-  write(db, (tx) => {
+export function shipOrder(db: Db, orderId: number, input: ShipmentInput, by: string, now: number): number[] {
+  return write(db, (tx) => {
     const order = getOrder(tx, orderId)
-    if (order.status !== 'processing') throw notProcessing(order)
-    const progress = progressOf(tx, orderId)
-    const packed = input.items === null ? allThatIsLeft(progress) : pack(progress, input.items)
-    if (packed.length === 0) throw new AppError('CONFLICT', `Nothing of order ${orderId} is left to ship.`)
-    const shipment = store(tx, orderId, { ...input, by, packed }, now)
-    const isComplete = progressOf(tx, orderId).every(({ left }) => left === 0)
-    const { carrier, tracking } = input
-    emit(tx, 'order.shipped', { orderId, shipmentId: shipment, carrier, tracking, complete: isComplete }, now)
-    mailBuyer(
-      tx,
-      order,
-      { template: 'order_shipped', data: { orderId, shipmentId: shipment, isPart: !isComplete } },
-      now
-    )
-    if (isComplete) moveOrder(tx, orderId, 'completed', { by, reason: `shipment ${shipment}: all is shipped` }, now)
-    else recordPart(tx, order, shipment, by, now)
+    const parcel = input.items === null ? parcelOf(tx, order) : []
+    if (order.status !== 'processing' && parcel.length === 0) throw notProcessing(order)
+    const given = input.items === null ? parcel : [{ order, packed: pack(progressOf(tx, orderId), input.items) }]
+    if (given.length === 0) throw new AppError('CONFLICT', `Nothing of order ${orderId} is left to ship.`)
+    const shipped = given.map((each) => ({ ...each, ...ship(tx, each, { ...input, by }, now) }))
+    const [first] = shipped
+    if (first === undefined) return []
+    const data = { orderId: first.order.id, shipmentId: first.shipmentId, isPart: !first.isComplete }
+    mailBuyer(tx, first.order, { template: 'order_shipped', data }, now)
+    return shipped.map((each) => each.order.id)
   })
+}
+
+/** What is left to ship of an order and of those that add to it. */
+function parcelOf(tx: Tx, order: OrderRow): { order: OrderRow; packed: Packed[] }[] {
+  const additions = tx.orm
+    .select()
+    .from(orders)
+    .where(and(eq(orders.addedTo, order.id), eq(orders.status, 'processing')))
+    .orderBy(orders.id)
+    .all()
+  return [...(order.status === 'processing' ? [order] : []), ...additions]
+    .map((each) => ({ order: each, packed: allThatIsLeft(progressOf(tx, each.id)) }))
+    .filter(({ packed }) => packed.length > 0)
+}
+
+function ship(
+  tx: Tx,
+  { order, packed }: { order: OrderRow; packed: Packed[] },
+  about: ShipmentInput & { by: string },
+  now: number
+): { shipmentId: number; isComplete: boolean } {
+  const { id: orderId } = order
+  const { carrier, tracking, by } = about
+  const shipmentId = store(tx, orderId, { ...about, packed }, now)
+  const isComplete = progressOf(tx, orderId).every(({ left }) => left === 0)
+  emit(tx, 'order.shipped', { orderId, shipmentId, carrier, tracking, complete: isComplete }, now)
+  if (isComplete) moveOrder(tx, orderId, 'completed', { by, reason: `shipment ${shipmentId}: all is shipped` }, now)
+  else recordPart(tx, order, shipmentId, by, now)
+  return { shipmentId, isComplete }
 }
 
 /** A shipment of a part leaves the order in its state; the history says that it was made. */

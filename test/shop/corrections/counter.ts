@@ -90,7 +90,8 @@ export async function openCounter(): Promise<Counter> {
       ]),
     shipAll() {
       const parcel = { carrier: null, tracking: null, url: null, items: null }
-      for (const { id } of listOrdersToPack(db)) shipOrder(db, id, parcel, 'operator', till.clock.now())
+      for (const { id } of listOrdersToPack(db))
+        if (getOrder(db, id).status === 'processing') shipOrder(db, id, parcel, 'operator', till.clock.now())
     },
     mail(...templates) {
       const found = db.orm.select().from(mails).where(inArray(mails.template, templates)).orderBy(asc(mails.id)).all()

@@ -10,10 +10,10 @@ import { refundOrder } from '../../../src/shop/payments/refund.ts'
 import { listWarnings } from '../../../src/shop/payments/warnings.ts'
 import { shipOrder } from '../../../src/shop/shipments/ship-order.ts'
 import { dropReturn, listAllReturns, listReturns } from '../../../src/shop/shipments/returns.ts'
-import { eventsOf } from '../orders/support.ts'
+import { eventsOf, mailsOf } from '../orders/support.ts'
 import { openCounter } from './counter.ts'
 
-const { till, item, paid, payDue, linesOf, packed, shipAll, mail, expectBooked } = await openCounter()
+const { till, item, paid, payDue, change, linesOf, packed, shipAll, mail, expectBooked } = await openCounter()
 const { app } = till.shop
 const one = [{ line: 1, quantity: 1 }]
 const ask = (id: number, goods: Pick<ReceivedGoods, 'items' | 'exchange'>) => askForReturn(app, id, goods, 'operator')
@@ -205,6 +205,43 @@ describe('a buyer who withdraws from the contract', () => {
     expect(warnings(id)).toHaveLength(1)
     expect(await receive(id)).toMatchObject({ addition: null, refundMinor: 5250 })
     expect(warnings(id)).toEqual([])
+    await expectBooked()
+  })
+})
+
+describe('a parcel', () => {
+  it('has what is left of the order and of what adds to it, and one email', async () => {
+    const id = await paid('mug', 1)
+    const { addition } = await change(id, { add: [item('lamp', 1)] })
+    const other = addition?.id ?? 0
+    await payDue(other)
+    const parcel = { carrier: 'DHL', tracking: '77', url: null, items: null }
+    const before = mailsOf(app.db).length
+    expect(shipOrder(app.db, id, parcel, 'operator', till.clock.now())).toEqual([id, other])
+    expect([id, other].map((each) => getOrder(app.db, each).status)).toEqual(['completed', 'completed'])
+    expect(mailsOf(app.db).slice(before)).toMatchObject([{ template: 'order_shipped' }])
+    expect(mail('order_shipped')?.blocks?.[0]).toMatchObject({ lines: ['1 × Mug', '1 × Lamp'] })
+    expect(() => shipOrder(app.db, id, parcel, 'operator', till.clock.now())).toThrow(`Order ${id} is completed.`)
+  })
+
+  it('has an exchange alone when the order has left', async () => {
+    const id = await shipped('shirt', 1, { items: [item('shirt', 1, 'S')] })
+    const { addition } = await receive(id, { items: one, exchange: [item('shirt', 1, 'M')] })
+    const parcel = { carrier: null, tracking: null, url: null, items: null }
+    expect(shipOrder(app.db, id, parcel, 'operator', till.clock.now())).toEqual([addition?.id])
+    expect(mail('order_shipped')?.subject).toContain(`order ${addition?.id ?? 0}`)
+  })
+
+  it('still has what did not leave when what left comes back', async () => {
+    const id = await paid('mug', 3)
+    const parcel = { carrier: null, tracking: null, url: null, items: [{ line: 1, quantity: 2 }] }
+    shipOrder(app.db, id, parcel, 'operator', till.clock.now())
+    await receive(id, { items: one, restock: 'all' })
+    expect(packed()).toEqual([[id, null, ['1 Mug']]])
+    await expect(receive(id, { items: [{ line: 1, quantity: 2 }] })).rejects.toMatchObject({
+      details: { fieldErrors: { items: ['Of line 1 (Mug), 1 are with the buyer.'] } }
+    })
+    shipAll()
     await expectBooked()
   })
 })
