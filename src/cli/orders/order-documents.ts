@@ -4,7 +4,7 @@ import type { App } from '../../app.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toCsv, toCsvRows } from '../../platform/csv.ts'
 import { formatMoney, toDecimalText } from '../../platform/money.ts'
-import { parseOpenDays } from '../../operations/reports/days.ts'
+import { parseOpenDays, quarterOption } from '../../operations/reports/days.ts'
 import { documentsOf, findInvoice, listDocuments } from '../../shop/invoices/find.ts'
 import { correctInvoiceOf, invoiceBuyerChanges } from '../../shop/corrections/correct-invoice.ts'
 import type { InvoiceBuyerChanges } from '../../shop/corrections/correct-invoice.ts'
@@ -156,7 +156,7 @@ function missing(order: OrderRow): AppError {
   return new AppError('CONFLICT', why)
 }
 
-type DocumentsOptions = { from?: string; to?: string }
+type DocumentsOptions = { from?: string; to?: string; quarter?: string }
 
 /** Writes the documents of some days as PDF into a folder, with an index and their checksums. */
 export function defineDocuments(group: ShopCommand): void {
@@ -168,6 +168,7 @@ export function defineDocuments(group: ShopCommand): void {
   )
     .option('--from <date>', 'only documents of this day or later')
     .option('--to <date>', 'only documents of this day or earlier')
+    .option(quarterOption.flags, quarterOption.about)
   runs(documents, exportDocuments)
 }
 

@@ -1,13 +1,14 @@
 import { Option } from 'commander'
 import stringWidth from 'fast-string-width'
 import type { App } from '../../app.ts'
+import { AppError } from '../../errors.ts'
 import { reports } from '../../operations/reports/list.ts'
-import { reportHtml } from '../../operations/reports/report.ts'
+import { plainFormat, reportHtml } from '../../operations/reports/report.ts'
 import type { MadeReport, Report, ReportPage } from '../../operations/reports/report.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import type { ShopCommand, Work } from '../run.ts'
-import { writeCsv, writeNewFile } from '../terminal/files.ts'
+import { writeNewFile } from '../terminal/files.ts'
 import { parseLimit } from '../terminal/arguments.ts'
 import { mostColumns, wrap, showProgress } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'
@@ -29,9 +30,9 @@ function defineOne(group: ShopCommand, report: Report<App>): void {
     if (count !== undefined) option.argParser(parseLimit).default(count)
     command.addOption(option)
   }
+  for (const { flags, about } of report.period.options) command.option(flags, about)
+  if (report.formats.length > 1) command.addOption(formatOption(report.formats))
   command
-    .option('--from <date>', report.period.from)
-    .option('--to <date>', report.period.to)
     .option('--csv <file>', 'write the rows to a new CSV file')
     .option('--html <file>', 'write a page with charts to a new HTML file, to look at and to print')
   runs(command, async (work: Work<Options>) => {
@@ -42,12 +43,21 @@ function defineOne(group: ShopCommand, report: Report<App>): void {
   })
 }
 
-type Options = { csv?: string; html?: string } & Readonly<Record<string, unknown>>
+/** The formats of the file that --csv writes. */
+function formatOption(formats: Report<App>['formats']): Option {
+  const about = formats.map((format) => `${format.name} (${format.about})`).join(', ')
+  return new Option('--format <name>', `what --csv writes: ${about}`).choices(formats.map(({ name }) => name))
+}
+
+type Options = { csv?: string; html?: string; format?: string } & Readonly<Record<string, unknown>>
 
 /** Prints a report, and writes the files that were asked for. */
-function answer({ app, options, now, terminal }: Work<Options>, { head, totals, rows, csv, page }: MadeReport): Answer {
-  const { csv: file, html } = options
-  if (file !== undefined) writeCsv(file, csv())
+function answer({ app, options, now, terminal }: Work<Options>, made: MadeReport): Answer {
+  const { head, totals, rows, page } = made
+  const { csv: file, html, format } = options
+  if (format !== undefined && file === undefined)
+    throw new AppError('USAGE', '--format says what --csv writes. Pass --csv FILE with it.')
+  if (file !== undefined) writeNewFile(file, made.file(format ?? plainFormat))
   if (html !== undefined) writeNewFile(html, reportHtml(setting(app.db, 'shop.name'), page, toIso(now)))
   return {
     json: { ...head, ...(totals === undefined ? {} : { totals }), ...(file === undefined ? { rows } : { file }) },

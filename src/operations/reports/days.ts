@@ -60,7 +60,7 @@ function nextOf(day: string, unit: Unit): string {
   return toDay(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1))
 }
 
-export type PeriodOptions = { from?: string; to?: string }
+export type PeriodOptions = { from?: string; to?: string; quarter?: string }
 
 /** The length of a period without --from. */
 const defaultDays = 30
@@ -91,7 +91,9 @@ export function parseOpenPeriod(db: Db, { from, to }: PeriodOptions): { from?: n
  *
  * @throws AppError USAGE
  */
-export function parseOpenDays({ from, to }: PeriodOptions): Partial<Days> {
+export function parseOpenDays(options: PeriodOptions): Partial<Days> {
+  const { from, to } = options
+  if (options.quarter !== undefined) return daysOfQuarter(parseQuarter(options))
   return {
     ...(from === undefined ? {} : { from: parseDay('--from', from) }),
     ...(to === undefined ? {} : { to: parseDay('--to', to) })
@@ -112,6 +114,7 @@ function parseTime(db: Db, option: string, text: string, edge: Edge): number {
  * @throws AppError USAGE
  */
 export function parseDays(options: PeriodOptions, today: string, firstDay: (last: string) => string): Days {
+  if (options.quarter !== undefined) return daysOfQuarter(parseQuarter(options))
   const to = options.to === undefined ? today : parseDay('--to', options.to)
   const from = options.from === undefined ? firstDay(to) : parseDay('--from', options.from)
   if (from > to) throw new AppError('USAGE', '--from must not be after --to.')
@@ -124,22 +127,69 @@ function parseDay(option: string, text: string): string {
   return text
 }
 
-/** A kind of period: the texts of its options, and what it makes of them. `parse` throws AppError USAGE. */
-export type PeriodKind<T> = { from: string; to: string; parse: (options: PeriodOptions, now: number, db: Db) => T }
+/** A quarter of a year, as 2026Q4. */
+function parseQuarter({ from, to, quarter = '' }: PeriodOptions): string {
+  if (from !== undefined || to !== undefined)
+    throw new AppError('USAGE', '--quarter stands for --from and --to. Pass either the one or the others.')
+  if (!/^\d{4}Q[1-4]$/.test(quarter))
+    throw new AppError('USAGE', '--quarter takes a quarter from Q1 to Q4, such as 2026Q4.')
+  return quarter
+}
+
+/** The quarter of a day, as 2026Q4. */
+export function quarterOf(day: string): string {
+  return `${day.slice(0, 4)}Q${Math.ceil(Number(day.slice(5, 7)) / 3)}`
+}
+
+/** The days of a quarter. */
+export function daysOfQuarter(quarter: string): Days {
+  const [year, first] = [Number(quarter.slice(0, 4)), (Number(quarter.slice(5)) - 1) * 3]
+  const monthsLater = (months: number): string => {
+    const date = new Date(0)
+    date.setUTCFullYear(year, first + months, 1)
+    return toDay(date.getTime())
+  }
+  return { from: monthsLater(0), to: addDays(monthsLater(3), -1) }
+}
+
+/** The last quarter that is over on a day. */
+export function lastQuarter(today: string): string {
+  return quarterOf(addDays(daysOfQuarter(quarterOf(today)).from, -1))
+}
+
+type PeriodOption = { name: keyof PeriodOptions; flags: string; about: string }
+
+/** A kind of period: its options, and what it makes of them. `parse` throws AppError USAGE. */
+export type PeriodKind<T> = {
+  options: readonly PeriodOption[]
+  parse: (options: PeriodOptions, now: number, db: Db) => T
+}
+
+const fromOption = (about: string): PeriodOption => ({ name: 'from', flags: '--from <date>', about })
+const toOption = (about: string): PeriodOption => ({ name: 'to', flags: '--to <date>', about })
+/** Instead of the first and the last day. */
+export const quarterOption: PeriodOption = {
+  name: 'quarter',
+  flags: '--quarter <quarter>',
+  about: 'the days of a quarter, such as 2026Q4, instead of --from and --to'
+}
+const lastDay = 'last day (default: today, in the time zone of the shop)'
 
 const firstOfMonth = (day: string): string => `${day.slice(0, 7)}-01`
 
 /** Days in the shop's time zone, from the first of the month. */
 export const shopDays: PeriodKind<Days> = {
-  from: 'first day (default: the first of the month of the last day)',
-  to: 'last day (default: today, in the time zone of the shop)',
+  options: [
+    fromOption('first day (default: the first of the month of the last day)'),
+    toOption(lastDay),
+    quarterOption
+  ],
   parse: (options, now, db) => parseDays(options, shopDay(db, now), firstOfMonth)
 }
 
 /** The last 30 days in the shop's time zone. Days that have not come yet are left out. */
 export const recentDays: PeriodKind<Days> = {
-  from: 'first day (default: 29 days before the last day)',
-  to: shopDays.to,
+  options: [fromOption('first day (default: 29 days before the last day)'), toOption(lastDay)],
   parse: (options, now, db) => {
     const today = shopDay(db, now)
     const { from, to } = parseDays(options, today, (last) => addDays(last, -29))
@@ -149,7 +199,31 @@ export const recentDays: PeriodKind<Days> = {
 
 /** Instants (epoch ms); days are those of the shop's time zone. `to` is not included. */
 export const instants: PeriodKind<{ from: number; to: number }> = {
-  from: `first day, or a time (default: ${defaultDays - 1} days before the last day)`,
-  to: 'last day in the time zone of the shop, or a time (default: now)',
+  options: [
+    fromOption(`first day, or a time (default: ${defaultDays - 1} days before the last day)`),
+    toOption('last day in the time zone of the shop, or a time (default: now)')
+  ],
   parse: parsePeriod
+}
+
+/** Days in the shop's time zone, by default those of the last quarter that is over. */
+export const taxDays: PeriodKind<Days> = {
+  options: [
+    fromOption('first day (default: the days of the last quarter that is over)'),
+    toOption(lastDay),
+    quarterOption
+  ],
+  parse: (options, now, db) => {
+    const today = shopDay(db, now)
+    const isOpen = options.from === undefined && options.to === undefined
+    return isOpen && options.quarter === undefined
+      ? daysOfQuarter(lastQuarter(today))
+      : parseDays(options, today, firstOfMonth)
+  }
+}
+
+/** A quarter in the shop's time zone, by default the last one that is over. */
+export const quarters: PeriodKind<string> = {
+  options: [{ ...quarterOption, about: 'the quarter, such as 2026Q4 (default: the last one that is over)' }],
+  parse: (options, now, db) => (options.quarter === undefined ? lastQuarter(shopDay(db, now)) : parseQuarter(options))
 }

@@ -1,18 +1,36 @@
 import { z } from 'zod'
+import { and, asc, between, eq } from 'drizzle-orm'
+import type { Db } from '../../platform/db/database.ts'
+import { readSnapshot } from '../../platform/db/database.ts'
 import { journalOf } from '../../shop/invoices/journal.ts'
 import type { JournalRow } from '../../shop/invoices/journal.ts'
+import { invoices } from '../../shop/invoices/schema.ts'
+import { paymentAttempts } from '../../shop/payments/schema.ts'
 import { isOwedByBuyer } from '../../shop/tax/categories.ts'
 import { setting } from '../../shop/settings/settings.ts'
+import { accountsOf, postingsOf } from './accounts.ts'
+import type { PaidBy, Posting } from './accounts.ts'
 import { shopDays } from './days.ts'
+import type { Days } from './days.ts'
 import { amount, chartsByCurrency, defineReport } from './report.ts'
 import type { Column } from './report.ts'
 
 const money = { kind: 'money', total: 'sum' } as const
 
-const columns: readonly Column<JournalRow>[] = [
+/** A row of the journal with its payment, and what it is posted to. */
+export type PostedRow = JournalRow & {
+  payment: { gateway: string; id: string | null } | null
+  paidBy: PaidBy
+  postings: readonly Posting[]
+  /** The accounts of the postings; none for a key that has none. */
+  accounts: readonly string[]
+}
+
+const columns: readonly Column<PostedRow>[] = [
   { key: 'number', kind: 'text', title: 'Document', value: ({ number }) => number },
   { key: 'kind', kind: 'text', value: ({ kind }) => kind },
   { key: 'date', kind: 'text', title: 'Date', value: ({ date }) => date },
+  { key: 'suppliedOn', kind: 'text', value: ({ suppliedOn }) => suppliedOn },
   { key: 'paidOn', kind: 'text', value: ({ paidOn }) => paidOn },
   { key: 'orderId', csv: 'order', kind: 'count', title: 'Order', value: ({ orderId }) => orderId },
   { key: 'corrects', kind: 'text', value: ({ corrects }) => corrects },
@@ -28,7 +46,11 @@ const columns: readonly Column<JournalRow>[] = [
   { key: 'currency', kind: 'text', value: ({ currency }) => currency },
   { key: 'net', ...money, title: 'Net', isFigure: true, value: amount(({ netMinor }) => netMinor) },
   { key: 'tax', csv: 'tax_amount', ...money, title: 'Tax', isFigure: true, value: amount((row) => row.taxMinor) },
-  { key: 'gross', ...money, title: 'Gross', value: amount(({ netMinor, taxMinor }) => netMinor + taxMinor) }
+  { key: 'gross', ...money, title: 'Gross', value: amount(({ netMinor, taxMinor }) => netMinor + taxMinor) },
+  { key: 'payment', kind: 'text', value: ({ payment }) => payment?.gateway },
+  { key: 'paymentId', kind: 'text', value: ({ payment }) => payment?.id },
+  { key: 'accountKeys', kind: 'words', value: ({ postings }) => postings.map(({ key }) => key) },
+  { key: 'accounts', kind: 'words', title: 'Account', isDetail: true, value: ({ accounts }) => accounts }
 ]
 
 /** Every document of some days, a row for each tax rate, to enter into the books one by one. */
@@ -36,13 +58,13 @@ export const journalReport = defineReport({
   name: 'journal',
   title: 'Journal',
   about: 'each invoice and credit note of some days, a row for each tax rate',
-  example: 'report journal --from 2026-01-01 --to 2026-03-31 --csv journal.csv',
+  example: 'report journal --quarter 2026Q1 --csv journal.csv',
   period: shopDays,
   input: z.object({}),
   columns,
   totals: { label: 'Total', by: ({ currency }) => currency },
   read: ({ shop: { db }, period: days }) => {
-    const rows = journalOf(db, days)
+    const rows = postedJournal(db, days)
     const timeZone = setting(db, 'shop.timeZone')
     const byMonth = Map.groupBy(rows, ({ date, currency }) => `${date.slice(0, 'YYYY-MM'.length)} ${currency}`)
     const months = [...byMonth.values()].flatMap((some) => {
@@ -67,3 +89,42 @@ export const journalReport = defineReport({
     }
   }
 })
+
+/** The journal of some days with the payments of the orders and the accounts of the rows. */
+function postedJournal(db: Db, days: Days): PostedRow[] {
+  const { accountOf } = accountsOf(db)
+  return readSnapshot(db, () => {
+    const payments = paymentsOf(db, days)
+    return journalOf(db, days).map((row) => {
+      const postings = postingsOf(row)
+      const accounts = postings.flatMap(({ key }) => accountOf(key)?.number ?? [])
+      const payment = payments.get(row.orderId) ?? null
+      return { ...row, payment, paidBy: paidByOf(payment?.gateway), postings, accounts }
+    })
+  })
+}
+
+function paidByOf(gateway: string | undefined): PaidBy {
+  if (gateway === 'manual') return 'manual'
+  return gateway === 'stripe' || gateway === 'sandbox' ? 'stripe' : 'other'
+}
+
+/** The payment of each order with a document of these days: the one that arrived first. A later one is refunded. */
+function paymentsOf(db: Db, { from, to }: Days): ReadonlyMap<number, NonNullable<PostedRow['payment']>> {
+  const found = db.orm
+    .select({
+      orderId: paymentAttempts.orderId,
+      gateway: paymentAttempts.gateway,
+      intentId: paymentAttempts.paymentIntentId,
+      objectId: paymentAttempts.objectId
+    })
+    .from(paymentAttempts)
+    .innerJoin(invoices, eq(invoices.orderId, paymentAttempts.orderId))
+    .where(and(between(invoices.date, from, to), eq(paymentAttempts.outcome, 'paid')))
+    .orderBy(asc(paymentAttempts.settledAt), asc(paymentAttempts.id))
+    .all()
+  const payments = new Map<number, NonNullable<PostedRow['payment']>>()
+  for (const { orderId, gateway, intentId, objectId } of found)
+    if (!payments.has(orderId)) payments.set(orderId, { gateway, id: intentId ?? objectId })
+  return payments
+}

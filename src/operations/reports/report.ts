@@ -132,7 +132,18 @@ type Definition<Shop, Row, Period, Input extends z.ZodType> = {
   totals?: { label: string; by?: (row: Row) => string }
   /** The length of a row's bar on a terminal. */
   bar?: (row: Row) => number
+  /** Files for other programs, besides the CSV of the columns. */
+  formats?: readonly FileFormat<Shop, Row, Period>[]
   read: (asked: Asked<Shop, Period, z.output<Input>>) => Found<Row> | Promise<Found<Row>>
+}
+
+/** A file for another program. `write` throws AppError CONFLICT for rows that the program cannot take. */
+export type FileFormat<Shop, Row, Period> = {
+  name: string
+  about: string
+  /** Of its bytes, if they are not UTF-8. */
+  charset?: string
+  write: (found: { shop: Shop; period: Period; rows: readonly Row[] }) => string | Uint8Array
 }
 
 /** A report for people: the text of a terminal and of a page. */
@@ -151,17 +162,25 @@ export type MadeReport = {
   head: object
   totals?: JsonObject[]
   rows: JsonObject[]
-  csv: () => string
+  /** The rows as a file in one of its formats. @throws AppError CONFLICT for rows that the format cannot take */
+  file: (format: string) => Uint8Array<ArrayBuffer>
   page: ReportPage
 }
+
+/** The format of a file with the columns of the report. */
+export const plainFormat = 'csv'
+/** Tells spreadsheets that a CSV file is UTF-8. */
+const mark = '\uFEFF'
 
 /** A report as a command offers it. `given` are the options as the command line has them. */
 export type Report<Shop> = {
   name: string
   about: string
   example: string
-  period: Pick<PeriodKind<unknown>, 'from' | 'to'>
+  period: Pick<PeriodKind<unknown>, 'options'>
   options: readonly ReportOption[]
+  /** The formats of its file, `csv` first. */
+  formats: readonly { name: string; about: string; charset?: string }[]
   make: (
     shop: Shop,
     given: PeriodOptions & Readonly<Record<string, unknown>>,
@@ -174,17 +193,25 @@ export type Report<Shop> = {
 export function defineReport<Row, Period, Input extends z.ZodType, Shop extends { db: Db } = { db: Db }>(
   definition: Definition<Shop, Row, Period, Input>
 ): Report<Shop> {
-  const { name, about, example, period, options = [], input, read } = definition
+  const { name, about, example, period, options = [], formats = [], input, read } = definition
   const make: Report<Shop>['make'] = async (shop, given, now, onStep = () => undefined) => {
-    const asked = { period: period.parse(given, now, shop.db), options: input.parse(given) }
-    return toReport(definition, await read({ shop, ...asked, onStep }))
+    const asked = { shop, period: period.parse(given, now, shop.db), options: input.parse(given) }
+    const found = await read({ ...asked, onStep })
+    const made = toReport(definition, found)
+    const file: MadeReport['file'] = (format) => {
+      const own = formats.find((each) => each.name === format)
+      const content = own === undefined ? mark + made.csv() : own.write({ ...asked, rows: found.rows })
+      return typeof content === 'string' ? new TextEncoder().encode(content) : Uint8Array.from(content)
+    }
+    return { ...made, file }
   }
-  return { name, about, example, period, options, make }
+  const plain = { name: plainFormat, about: 'a table with the columns of the report' }
+  return { name, about, example, period, options, formats: [plain, ...formats], make }
 }
 
 type Shape<Row> = Pick<Definition<never, Row, never, z.ZodType>, 'title' | 'columns' | 'totals' | 'bar'>
 
-function toReport<Row>(shape: Shape<Row>, found: Found<Row>): MadeReport {
+function toReport<Row>(shape: Shape<Row>, found: Found<Row>): Omit<MadeReport, 'file'> & { csv: () => string } {
   const { columns, totals } = shape
   const shown = found.rows.slice(0, found.limit)
   const counted = found.counted ?? found.rows

@@ -1,5 +1,7 @@
 import { reports } from '../../operations/reports/list.ts'
-import { parseOpenDays } from '../../operations/reports/days.ts'
+import { daysOfQuarter, lastQuarter, parseOpenDays } from '../../operations/reports/days.ts'
+import type { PeriodOptions } from '../../operations/reports/days.ts'
+import { plainFormat } from '../../operations/reports/report.ts'
 import { isAllowed } from '../../shop/desk/roles.ts'
 import { listDocuments } from '../../shop/invoices/find.ts'
 import { documentName } from '../../shop/invoices/text.ts'
@@ -7,7 +9,6 @@ import { getOrder } from '../../shop/orders/find.ts'
 import { documentUrl } from '../../shop/orders/view.ts'
 import { shopDay } from '../../shop/settings/shop-days.ts'
 import type { PageReply } from '../page.ts'
-import { bytesOf } from './orders.ts'
 import { chartOf } from './today.ts'
 import { commandOf, page, textFor, textOf } from './view.ts'
 import type { Block, DeskCall, DeskPage } from './view.ts'
@@ -74,19 +75,24 @@ function showReports(call: DeskCall): PageReply {
 async function makeReport({ app, params, query, now }: DeskCall) {
   const report = reports.find(({ name }) => name === params[0])
   if (report === undefined) throw notFound()
-  const [from, to] = [textOf(query, 'from'), textOf(query, 'to')]
   const counts = report.options.flatMap(({ flags, count }) =>
     count === undefined ? [] : [[/--([a-z]+)/.exec(flags)?.[1] ?? '', count] as const]
   )
-  const days = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
+  const days: PeriodOptions = Object.fromEntries(
+    report.period.options.flatMap(({ name }) => {
+      const value = textOf(query, name)
+      return value === undefined ? [] : [[name, value]]
+    })
+  )
   const made = await report.make(app, { ...Object.fromEntries(counts), ...days }, now, () => undefined)
-  return { report, days, ...made }
+  return { report, days, made }
 }
 
 async function showReport(call: DeskCall): Promise<PageReply> {
   const { words, path, query } = call
   const { t } = words
-  const { report, days, page: shown } = await makeReport(call)
+  const { report, days, made } = await makeReport(call)
+  const { page: shown } = made
   const columns = shown.columns.map((column, index) => ({ ...column, index })).filter(({ isDetail }) => !isDetail)
   const charts = shown.charts
     .filter(({ bars }) => bars.some(({ value }) => value > 0))
@@ -97,10 +103,12 @@ async function showReport(call: DeskCall): Promise<PageReply> {
     blocks: [
       {
         kind: 'search',
-        fields: [
-          { name: 'from', label: t('desk.from'), type: 'date', value: query.get('from') ?? '' },
-          { name: 'to', label: t('desk.to'), type: 'date', value: query.get('to') ?? '' }
-        ]
+        fields: report.period.options.map(({ name }) => ({
+          name,
+          label: t(`desk.${name}`),
+          type: name === 'quarter' ? 'text' : 'date',
+          value: query.get(name) ?? ''
+        }))
       },
       { kind: 'text', text: shown.subtitle },
       { kind: 'sums', rows: shown.figures.slice(0, 6) },
@@ -113,7 +121,10 @@ async function showReport(call: DeskCall): Promise<PageReply> {
       ...shown.notes.map((text): Block => ({ kind: 'text', text })),
       {
         kind: 'links',
-        links: [{ label: t('desk.csv'), url: `${path}.csv?${new URLSearchParams(days).toString()}` }]
+        links: report.formats.map(({ name }) => ({
+          label: name === plainFormat ? t('desk.csv') : textFor(call, 'desk.format', name),
+          url: `${path}.csv?${new URLSearchParams({ ...days, ...(name === plainFormat ? {} : { format: name }) }).toString()}`
+        }))
       }
     ],
     command: commandOf(`report ${report.name}`, days)
@@ -121,24 +132,18 @@ async function showReport(call: DeskCall): Promise<PageReply> {
 }
 
 async function showCsv(call: DeskCall): Promise<PageReply> {
-  const { report, csv } = await makeReport(call)
-  const mark = '\uFEFF'
-  return { file: bytesOf(mark + csv()), type: 'text/csv; charset=utf-8', name: `${report.name}.csv` }
-}
-
-/** The first day of the quarter before the one of a day, and its last day. */
-function lastQuarter(day: string): { from: string; to: string } {
-  const [year = 0, month = 1] = day.split('-').map(Number)
-  const first = Math.floor((month - 1) / 3) * 3
-  const from = new Date(Date.UTC(year, first - 3, 1))
-  const to = new Date(Date.UTC(year, first, 0))
-  return { from: from.toISOString().slice(0, 10), to: to.toISOString().slice(0, 10) }
+  const { report, made } = await makeReport(call)
+  const format = textOf(call.query, 'format') ?? plainFormat
+  const known = report.formats.find(({ name }) => name === format)
+  if (known === undefined) throw notFound()
+  const name = format === plainFormat ? report.name : `${report.name}-${format}`
+  return { file: made.file(format), type: `text/csv; charset=${known.charset ?? 'utf-8'}`, name: `${name}.csv` }
 }
 
 function showDocuments(call: DeskCall): PageReply {
   const { app, words, query, now } = call
   const { t } = words
-  const quarter = lastQuarter(shopDay(app.db, now))
+  const quarter = daysOfQuarter(lastQuarter(shopDay(app.db, now)))
   const days = { from: textOf(query, 'from') ?? quarter.from, to: textOf(query, 'to') ?? quarter.to }
   const found = [...Iterator.from(listDocuments(app.db, parseOpenDays(days))).take(mostDocuments)]
   return page(call, {

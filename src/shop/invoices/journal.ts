@@ -1,6 +1,8 @@
 import { asc, between } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import type { Seller } from '../settings/seller.ts'
 import type { TaxCategory } from '../tax/categories.ts'
+import type { InvoiceBuyer } from './document.ts'
 import type { InvoiceKind, InvoiceRow } from './find.ts'
 import { invoices } from './schema.ts'
 
@@ -11,12 +13,17 @@ export type JournalRow = {
   /** Days in the time zone of the shop, as YYYY-MM-DD. */
   date: string
   paidOn: string
+  /** When the tax arose. */
+  suppliedOn: string
   orderId: number
   /** The invoice that a credit note corrects. */
   corrects: string | null
   /** The first line of the address; null once the buyer is erased. */
   customer: string | null
   vatId: string | null
+  address: InvoiceBuyer['address'] | null
+  /** Who sold. */
+  seller: Pick<Seller, 'country' | 'vatId'>
   country: string
   region: string
   destination: string
@@ -26,6 +33,9 @@ export type JournalRow = {
   currency: string
   netMinor: number
   taxMinor: number
+  /** The parts of the two that are on services. */
+  serviceNetMinor: number
+  serviceTaxMinor: number
 }
 
 /**
@@ -43,22 +53,27 @@ export function journalOf(db: Db, { from, to }: { from: string; to: string }): J
 }
 
 function toRows({ kind, number, date, orderId, currency, buyer, document }: InvoiceRow): JournalRow[] {
-  const { taxes, paidOn, corrects } = document
+  const { taxes, paidOn, suppliedOn, corrects } = document
   const sign = kind === 'invoice' ? 1 : -1
   return taxes
     .filter(({ baseMinor, amountMinor }) => baseMinor !== 0 || amountMinor !== 0)
-    .map(({ baseMinor, amountMinor, serviceBaseMinor: _base, serviceAmountMinor: _amount, ...tax }) => ({
+    .map(({ baseMinor, amountMinor, serviceBaseMinor, serviceAmountMinor, ...tax }) => ({
       kind,
       number,
       date,
       orderId,
       currency,
       paidOn,
+      suppliedOn,
       corrects: corrects?.number ?? null,
       customer: buyer?.lines[0] ?? null,
       vatId: buyer?.vatId ?? null,
+      address: buyer?.address ?? null,
+      seller: { country: document.seller.country, vatId: document.seller.vatId },
       ...tax,
       netMinor: sign * baseMinor,
-      taxMinor: sign * amountMinor
+      taxMinor: sign * amountMinor,
+      serviceNetMinor: sign * serviceBaseMinor,
+      serviceTaxMinor: sign * serviceAmountMinor
     }))
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isPageUrl, isWebAddress } from './checks.ts'
+import { accountKeys } from './account-keys.ts'
 import { creditSources } from './credit-sources.ts'
 import { optionalEmails } from './optional-emails.ts'
 
@@ -57,6 +58,9 @@ export const limit = (value: string, about: string): Definition<string> => ({
 
 /** What values must be, in words. */
 export const rules = {
+  accounts: `a list of KEY=ACCOUNT or KEY=ACCOUNT/TAXKEY, where KEY is domestic-RATE (domestic-19) or one of ${accountKeys.join(', ')}`,
+  taxCodes: `a list of KEY=NAME, where KEY is domestic-RATE (domestic-19) or one of ${accountKeys.join(', ')}`,
+  yearStart: 'a day of each year as MM-DD, such as 01-01',
   name: 'text of 1 to 100 characters',
   currency: 'a three-letter currency that Stripe supports, such as EUR',
   origins: 'a list of origins such as https://www.example.com',

@@ -6,6 +6,7 @@ import { readVatId } from '../../platform/vat.ts'
 import { isCronExpression, isLanguage, isOrigin, isProductUrl, isTimeZone, isTrackingUrl } from './checks.ts'
 import { flag, integer, limit, list, pageUrl, rules, text, upTo, webAddress } from './definition.ts'
 import type { Definition } from './definition.ts'
+import { isAccount, isTaxCode } from './account-keys.ts'
 import { creditSources } from './credit-sources.ts'
 import { optionalEmails } from './optional-emails.ts'
 import { baseOf } from '../../platform/texts/languages.ts'
@@ -158,6 +159,30 @@ export const definitions = {
   'tax.smallBusiness': flag(
     false,
     'Whether the shop charges no tax, because it is a small business (§ 19 UStG, Directive 2006/112/EC, article 284)'
+  ),
+  'accounting.chart': text(
+    'own',
+    'The chart of accounts that DATEV and the journal post to: skr03, skr04, or own (only accounting.accounts)',
+    z.enum(['own', 'skr03', 'skr04'], 'own, skr03 or skr04')
+  ),
+  'accounting.accounts': list(
+    [],
+    'Accounts for the journal and its files, besides those of accounting.chart, as KEY=ACCOUNT or KEY=ACCOUNT/TAXKEY, such as domestic-19=8400 or oss-goods=8320/240',
+    z.string(rules.accounts).refine(isAccount, rules.accounts),
+    rules.accounts
+  ),
+  'accounting.taxCodes': list(
+    [],
+    'What Xero or QuickBooks calls the tax of a sale, as KEY=NAME, such as domestic-20=20% (VAT on Income)',
+    z.string(rules.taxCodes).refine(isTaxCode, rules.taxCodes),
+    rules.taxCodes
+  ),
+  'accounting.consultant': integer(1001, 1001, 9_999_999, 'The number of the tax adviser at DATEV (Beraternummer)'),
+  'accounting.client': integer(1, 1, 99_999, 'The number of the shop at its tax adviser (Mandantennummer)'),
+  'accounting.yearStart': text(
+    '01-01',
+    'The first day of the fiscal year, as MM-DD',
+    z.string(rules.yearStart).refine((day) => isDay(`2025-${day}`), rules.yearStart)
   ),
   'payments.manualInstructions': text(
     'Please transfer the total to our bank account, with the order number as the reference. We ship your order when the payment arrives.',

@@ -352,8 +352,8 @@ it('reports what invoices minus credit notes come to, day by day', async () => {
   expect(await sum('2026-06-01', '2026-06-01')).toEqual([{ currency: 'EUR', net: 37.5, tax: 0, gross: 37.5 }])
   expect(await sum('2026-01-01', '2026-12-31')).toEqual([{ currency: 'EUR', net: 40, tax: 0, gross: 40 }])
   expect(await sum('2026-01-01', '2026-05-31')).toEqual([])
-  const { csv } = await taxReport.make({ db }, { from: '2026-06-02', to: '2026-06-02' }, noon)
-  expect(csv().split('\n')[1]).toBe('DE,,DE,,0,none,no,EUR,-10,0.00,-10,0,1')
+  const made = await taxReport.make({ db }, { from: '2026-06-02', to: '2026-06-02' }, noon)
+  expect(new TextDecoder().decode(made.file('csv')).split('\n')[1]).toBe('DE,,DE,,0,none,no,EUR,-10,0.00,-10,0,1')
 })
 
 const rate = (country: string, percent: number, taxClass: 'standard' | 'reduced' = 'standard') => ({
