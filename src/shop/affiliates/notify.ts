@@ -4,7 +4,12 @@ import { queueMail } from '../mail/queue.ts'
 import type { QueuedMail } from '../mail/queue.ts'
 import { findAffiliateById } from './find.ts'
 
-type AffiliateTemplate = 'affiliate_decision' | 'affiliate_referrals' | 'affiliate_bonus' | 'affiliate_payout'
+type AffiliateTemplate =
+  | 'affiliate_decision'
+  | 'affiliate_rate'
+  | 'affiliate_referrals'
+  | 'affiliate_bonus'
+  | 'affiliate_payout'
 
 /** Queues an email to an affiliate about a decision. An erased account gets none: its address is a placeholder. */
 export function mailAffiliate<T extends AffiliateTemplate>(tx: Tx, mail: QueuedMail<T>, now: number): void {

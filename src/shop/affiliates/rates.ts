@@ -12,8 +12,9 @@ import { productBySlug } from '../catalog/stored-product.ts'
 import { shopDay, shopTimeZone, startOfShopDay, untilText } from '../settings/shop-days.ts'
 import { setting } from '../settings/settings.ts'
 import { emit } from '../webhooks/emit.ts'
-import { getAffiliate } from './find.ts'
+import { getAffiliate, getAffiliateById } from './find.ts'
 import type { AffiliateRow } from './find.ts'
+import { mailAffiliate } from './notify.ts'
 import { affiliates, commissionRates } from './schema.ts'
 
 export type RateRow = typeof commissionRates.$inferSelect
@@ -65,7 +66,7 @@ function isInForce(at: number): SQL | undefined {
 
 /**
  * Gives an affiliate an own rate from a day on, or the shop's rate again (null). The rate until then ends with the day
- * before. Orders that were placed before keep theirs.
+ * before. Orders that were placed before keep theirs. An active affiliate gets an email.
  *
  * @param from a day in the shop's time zone; now without one
  * @returns whether anything changed
@@ -77,7 +78,27 @@ export function setOwnRate(
   { rateBps, from }: { rateBps: number | null; from?: string | undefined },
   now: number
 ): boolean {
-  return write(db, (tx) => giveOwnRate(tx, getAffiliate(tx, ref), { rateBps, startsAt: readStart(tx, from, now) }, now))
+  return write(db, (tx) => {
+    const affiliate = getAffiliate(tx, ref)
+    const startsAt = readStart(tx, from, now)
+    return mailingRate(tx, affiliate, startsAt, now, () => giveOwnRate(tx, affiliate, { rateBps, startsAt }, now))
+  })
+}
+
+/** Makes a change to the own rate of an affiliate, who gets an email when the rate at a time (epoch ms) is then another one. */
+function mailingRate<T>(
+  tx: Tx,
+  { id: affiliateId, status }: AffiliateRow,
+  from: number,
+  now: number,
+  change: () => T
+): T {
+  const before = basicRateBps(tx, affiliateId, from)
+  const changed = change()
+  const rateBps = basicRateBps(tx, affiliateId, from)
+  if (rateBps !== before && status === 'active')
+    mailAffiliate(tx, { template: 'affiliate_rate', data: { affiliateId, rateBps, from } }, now)
+  return changed
 }
 
 /** As `setOwnRate`. The rate that the affiliate has at `startsAt` changes nothing. */
@@ -127,8 +148,8 @@ export function addRate(db: Db, input: NewRate, now: number): RateRow {
 }
 
 /**
- * Ends a rate now. One that is only planned never begins, and the own rate that it would have ended goes on. An ended rate
- * does not change.
+ * Ends a rate now. One that is only planned never begins, and the own rate that it would have ended goes on. An active
+ * affiliate gets an email about an own rate. An ended rate does not change.
  *
  * @throws AppError NOT_FOUND
  */
@@ -136,10 +157,15 @@ export function endRate(db: Db, id: number, now: number): RateRow {
   return write(db, (tx) => {
     const row = tx.orm.select().from(commissionRates).where(eq(commissionRates.id, id)).get()
     if (row === undefined) throw new AppError('NOT_FOUND', `There is no commission rate ${id}.`)
-    if (row.endsAt !== null && row.endsAt <= Math.max(now, row.startsAt)) return row
-    const ended = setEnd(tx, row, Math.max(now, row.startsAt), now)
-    if (row.startsAt > now) resumeBefore(tx, row, now)
-    return ended
+    const endsAt = Math.max(now, row.startsAt)
+    if (row.endsAt !== null && row.endsAt <= endsAt) return row
+    const end = (): RateRow => {
+      const ended = setEnd(tx, row, endsAt, now)
+      if (row.startsAt > now) resumeBefore(tx, row, now)
+      return ended
+    }
+    const { affiliateId } = row
+    return affiliateId === null ? end() : mailingRate(tx, getAffiliateById(tx, affiliateId), endsAt, now, end)
   })
 }
 

@@ -180,6 +180,8 @@ export type MailData = {
   /** To a buyer who withdraws from a contract or cancels a subscription. */
   declaration_received: { declarationId: number }
   affiliate_decision: { affiliateId: number; decision: AffiliateDecision }
+  /** The affiliate's rate in basis points from a time (epoch ms) on. */
+  affiliate_rate: { affiliateId: number; rateBps: number; from: number }
   /** About referrals that an operator decided about, or credited the affiliate with. */
   affiliate_referrals: {
     affiliateId: number

@@ -1,3 +1,4 @@
+import { percent } from '../../platform/texts/languages.ts'
 import { findAffiliateById } from '../affiliates/find.ts'
 import type { AffiliateRow } from '../affiliates/find.ts'
 import type { ShopContext } from '../context.ts'
@@ -38,6 +39,24 @@ export function affiliateDecisionEmail(shop: ShopContext, data: MailData['affili
     }
   }
   return { ...texts[data.decision], closing: [], links: {} }
+}
+
+/**
+ * From which day on an affiliate has another commission rate.
+ *
+ * @throws ObsoleteEmailError as `affiliateDecisionEmail`
+ */
+export function affiliateRateEmail(shop: ShopContext, data: MailData['affiliate_rate']): Email {
+  getAffiliateToMail(shop, data.affiliateId)
+  const { t, lang, day } = wordsOf(shop)
+  const name = setting(shop.db, 'shop.name')
+  const rate = percent(data.rateBps / 100, { language: lang })
+  return {
+    subject: t('mail.rate.subject', { shop: name }),
+    opening: [t('mail.rate.text', { day: day(data.from), rate, shop: name }), t('mail.rate.before')],
+    closing: [],
+    links: {}
+  }
 }
 
 /**

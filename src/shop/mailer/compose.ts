@@ -6,6 +6,7 @@ import {
   affiliateBonusEmail,
   affiliateDecisionEmail,
   affiliatePayoutEmail,
+  affiliateRateEmail,
   affiliateReferralsEmail
 } from './affiliate-emails.ts'
 import {
@@ -100,6 +101,10 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
   affiliate_decision: composer<'affiliate_decision'>(
     z.object({ affiliateId: id, decision: z.enum(affiliateDecisions) }),
     affiliateDecisionEmail
+  ),
+  affiliate_rate: composer<'affiliate_rate'>(
+    z.object({ affiliateId: id, rateBps: z.int(), from: z.int() }),
+    affiliateRateEmail
   ),
   affiliate_referrals: composer<'affiliate_referrals'>(
     z.object({

@@ -175,6 +175,10 @@ function sampleOf(shop: ShopContext, template: MailTemplate): Sample {
       opening: 'We have received your withdrawal.'
     },
     affiliate_decision: { subject: `You are now an affiliate of ${name}`, opening: 'Your code is mira.' },
+    affiliate_rate: {
+      subject: `Your commission rate at ${name}`,
+      opening: 'From 1 January 2027 on, your rate is 12.5 %.'
+    },
     affiliate_referrals: { subject: `Your referrals at ${name}`, opening: 'We have accepted these referrals.' },
     affiliate_bonus: { subject: `A commission from ${name}`, opening: 'We have added an amount.' },
     affiliate_payout: {

@@ -176,6 +176,7 @@ const rules: Readonly<Record<MailTemplate, { order: boolean; link: boolean }>> =
   declaration_received: { order: false, link: false },
   affiliate_decision: { order: false, link: false },
   affiliate_referrals: { order: false, link: false },
+  affiliate_rate: { order: false, link: false },
   affiliate_bonus: { order: false, link: false },
   affiliate_payout: { order: false, link: false },
   shop_new_order: { order: true, link: false },

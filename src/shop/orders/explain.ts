@@ -1,5 +1,7 @@
 import { commissionEntries, referrals } from '../referrals/schema.ts'
-import { linesOf } from '../referrals/lines.ts'
+import { capByOrder } from '../referrals/caps.ts'
+import { linesOf, sumOfLines } from '../referrals/lines.ts'
+import { isAccepted } from '../referrals/states.ts'
 import type { ReferralLineRow } from '../referrals/lines.ts'
 import type { RateSource, ReferralStatus, ReviewReason } from '../referrals/states.ts'
 import { asc, eq } from 'drizzle-orm'
@@ -129,6 +131,7 @@ function explainReferral(db: Db, order: OrderRow, attribution: OrderAttributionR
       input: `${describeRates(referral)} of ${describeBase(order)}, refunded ${money(order.refundedMinor)}`,
       outcome: `${money(referral.amountMinor)} now`
     },
+    ...explainCaps(db, referral),
     ...explainLines(db, order, referral),
     { rule: 'status', ...whyStatus(db, order, referral) },
     ...(referral.review ?? []).map((reason) => ({ rule: 'review', ...reviews[reason] })),
@@ -149,6 +152,28 @@ function explainReferral(db: Db, order: OrderRow, attribution: OrderAttributionR
 
 function describeRates({ rateBps }: ReferralRow): string {
   return rateBps === null ? 'the rates of its lines' : `${rateBps / 100}%`
+}
+
+/** Which caps have cut the commission of the lines. */
+function explainCaps(db: Db, referral: ReferralRow): Step[] {
+  const { orderCapMinor, monthCapMinor, amountMinor, currency } = referral
+  const lines = linesOf(db, referral.id)
+  const [money, netMinor] = [(minor: number) => formatMoney(minor, currency), sumOfLines(lines)]
+  const cappedMinor = lines.length === 0 ? amountMinor : capByOrder(netMinor, referral)
+  const steps: Step[] = []
+  if (lines.length > 0 && cappedMinor < netMinor)
+    steps.push({
+      rule: 'cap by order',
+      input: `${money(netMinor)} of its lines, at most ${money(orderCapMinor ?? 0)} (affiliates.orderCap)`,
+      outcome: money(cappedMinor)
+    })
+  if (isAccepted(referral.status) && amountMinor < cappedMinor)
+    steps.push({
+      rule: 'cap by month',
+      input: `${referral.day.slice(0, 7)}, at most ${money(monthCapMinor ?? 0)} (affiliates.monthCap)`,
+      outcome: `${money(amountMinor)} was left when it was accepted`
+    })
+  return steps
 }
 
 /** Which rate gave each line its commission. */
@@ -217,6 +242,12 @@ function whyNoReferral(order: OrderRow, attribution: OrderAttributionRow | null)
   if (attribution === null || attribution.affiliateId === null) {
     return { input: 'no credited affiliate', outcome: 'none' }
   }
+  if (order.renewalOf !== null && netGoodsMinor(order) > 0)
+    return {
+      input: `the renewal of order ${order.renewalOf}`,
+      outcome:
+        'none: it earns only with affiliates.renewals, for affiliates.renewalMonths, and while the affiliate is active'
+    }
   return netGoodsMinor(order) === 0
     ? { input: 'goods that cost nothing', outcome: 'none: there is no amount to earn a commission on' }
     : { input: 'credited affiliate', outcome: 'no referral was recorded' }
@@ -236,6 +267,8 @@ function whyStatus(db: Db, order: OrderRow, referral: ReferralRow): Omit<Step, '
 
 function whyRejected({ rejectedFor }: ReferralRow): string {
   if (rejectedFor === 'order_excluded') return 'order_excluded, because all goods are excluded from commissions'
+  if (rejectedFor === 'known_customer')
+    return 'known_customer, because the buyer has paid an order before (affiliates.newCustomers)'
   return rejectedFor ?? 'no reason recorded'
 }
 

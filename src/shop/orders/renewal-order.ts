@@ -1,3 +1,4 @@
+import { count, eq } from 'drizzle-orm'
 import type { Totals } from './totals.ts'
 import type { RecurringView } from './shapes.ts'
 import type { SaleTerms } from '../tax/terms.ts'
@@ -99,7 +100,7 @@ export type RenewalPayment = { amountMinor: number; currency: string; by: string
  * Inserts the pending order of a subscription's renewal: the subscription lines of the first order, at the charged
  * amount, for the same buyer. It takes no stock, because the charge was made, and gives no benefits, because the
  * subscription itself is extended. It has the attribution of the first order. The affiliate earns from it only with the
- * module and the setting `affiliates.renewals`, and not if the first referral was rejected for good.
+ * module and the setting `affiliates.renewals`, for `affiliates.renewalMonths`, and not if the first referral was rejected for good.
  *
  * @throws AppError VALIDATION_FAILED when the charge has another currency than the first order
  */
@@ -153,8 +154,16 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
   insertTaxes(tx, orderId, tax)
   recordMove(tx, { orderId, from: null, to: 'pending', by, reason: `renewal of order ${original.id}`, at: now })
   emit(tx, 'order.created', { orderId, totalMinor: amountMinor, currency }, now)
-  copyAttribution(tx, original.id, order, { earns: setting(tx, 'affiliates.renewals') }, now)
+  copyAttribution(tx, original.id, order, { earns: doesRenewalEarn(tx, original, items) }, now)
   return order
+}
+
+/** Each renewal counts for the months that it pays, however late it was charged. */
+function doesRenewalEarn(tx: Tx, { id }: OrderRow, items: readonly OrderItemRow[]): boolean {
+  if (!setting(tx, 'affiliates.renewals')) return false
+  const months = setting(tx, 'affiliates.renewalMonths')
+  const renewals = tx.orm.select({ so: count() }).from(orders).where(eq(orders.renewalOf, id)).get()?.so ?? 0
+  return months === 0 || renewals * (subscriptionInterval(items) === 'year' ? 12 : 1) <= months
 }
 
 /** Of an order without a subscription line, everything is charged again. */

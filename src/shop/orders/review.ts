@@ -1,26 +1,60 @@
-import { and, eq, or } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, lte, ne, or } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { compareKey, emailKey } from '../../platform/text.ts'
-import { findUserById } from '../accounts/find.ts'
+import { findUserByEmail, findUserById } from '../accounts/find.ts'
 import { otherEmailsOf } from '../accounts/messages.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import { isPlusAddressOf, isSelfReferral } from '../affiliates/credit.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
 import { rejectReferral, reviewReferral } from '../referrals/referrals.ts'
+import { findReferralOfOrder } from '../referrals/store.ts'
 import type { ReviewReason } from '../referrals/states.ts'
 import { findAttribution } from './find.ts'
 import type { OrderRow } from './find.ts'
 import { orders } from './schema.ts'
 
 /**
- * Checks who the buyer of a referred order is: rejects the referral of an affiliate's own order, and keeps one with signs
- * of it for an operator, who accepts or rejects it.
+ * Checks who the buyer of a referred order is: rejects the referral of an affiliate's own order, and that of a known
+ * customer where only new ones count, and keeps one with signs of an own order for an operator, who accepts or rejects it.
  */
 export function checkReferral(tx: Tx, order: OrderRow, now: number): void {
   const parties = partiesOf(tx, order)
   if (parties === null) return
   if (isOwnOrder(parties, order)) rejectReferral(tx, order.id, 'self', now)
+  else if (needsNewCustomer(tx, order) && isKnownCustomer(tx, order))
+    rejectReferral(tx, order.id, 'known_customer', now)
   else reviewReferral(tx, order.id, reviewReasons(tx, parties.owner, order), now)
+}
+
+/** Renewals and additions follow their first order. What was accepted stays, whoever claims the order later. */
+function needsNewCustomer(db: Db, { id, renewalOf, addedTo }: OrderRow): boolean {
+  if (renewalOf !== null || addedTo !== null) return false
+  const referral = findReferralOfOrder(db, id)
+  return referral?.status === 'pending' && referral.newCustomersOnly
+}
+
+/** Whether the buyer has paid an order before this one, with the account or the email. */
+function isKnownCustomer(db: Db, { id, userId, email, paidAt }: OrderRow): boolean {
+  const accounts = [
+    userId === null ? undefined : findUserById(db, userId),
+    email === null ? undefined : findUserByEmail(db, email)
+  ].filter((account) => account !== undefined)
+  const keys = [...(email === null ? [] : [emailKey(email)]), ...accounts.map((account) => account.emailKey)]
+  const isTheirs = or(
+    inArray(
+      orders.userId,
+      accounts.map((account) => account.id)
+    ),
+    inArray(orders.emailKey, keys)
+  )
+  const isPaid = paidAt === null ? isNotNull(orders.paidAt) : lte(orders.paidAt, paidAt)
+  const earlier = db.orm
+    .select({ id: orders.id })
+    .from(orders)
+    .where(and(isTheirs, isPaid, ne(orders.id, id)))
+    .limit(1)
+    .get()
+  return earlier !== undefined
 }
 
 /** Whether the buyer of a referred order is the affiliate, with the emails that both have now. */

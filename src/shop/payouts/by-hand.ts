@@ -72,7 +72,7 @@ export function creditMissedOrder(
     }
     attributeTo(tx, affiliate, { orderId, visitId, ...utm, creditedBy: 'operator' })
     if (isBuyerTheAffiliate(tx, order)) throw refuse('is one of the affiliate')
-    const base = { affiliate, orderId, visitId, goods: goodsOf(tx, order), currency: order.currency }
+    const base = { affiliate, orderId, visitId, goods: goodsOf(tx, order), currency: order.currency, byHand: true }
     const referral = createReferral(tx, base, now)
     if (referral === undefined) throw refuse('has goods that cost nothing')
     if (order.refundedMinor > 0) reduceCommission(tx, orderId, goodsOf(tx, order), now)

@@ -14,7 +14,7 @@ import { hasMoneyOf } from './held.ts'
 
 /**
  * An operator accepts a pending referral (in review, or when `affiliates.autoAccept` is off), one that an operator rejected
- * before, or one of the affiliate's own order whose email was corrected.
+ * before, one of a known customer, or one of the affiliate's own order whose email was corrected.
  * An accepted referral does not change.
  *
  * @throws AppError NOT_FOUND; TRANSITION_REFUSED when the order is not paid, when the referral was rejected for another
@@ -47,9 +47,9 @@ export function rejectAsOperator(db: Db, referralId: number, reason: string, now
   return write(db, (tx) => reject(tx, getReferral(tx, referralId), rejectedFor, now))
 }
 
-/** A rejection as the buyer's own can be undone once the order's email was corrected. */
+/** A rejection as the buyer's own can be undone once the order's email was corrected, and that of a known customer always. */
 function mayBeAccepted(tx: Tx, { rejectedFor, orderId }: ReferralRow): boolean {
-  if (rejectedFor === 'self') return !isBuyerTheAffiliate(tx, getOrder(tx, orderId))
+  if (rejectedFor === 'self' || rejectedFor === 'known_customer') return !isBuyerTheAffiliate(tx, getOrder(tx, orderId))
   return rejectedFor?.startsWith(byOperator) ?? false
 }
 

@@ -15,6 +15,8 @@ import type { RateSource, ReviewReason } from './states.ts'
 import { decideLines } from './commission.ts'
 import type { DecidedLine, Goods } from './commission.ts'
 import { linesOf, storeLines, sumOfLines, takeBackAll, takeBackLines } from './lines.ts'
+import { capByMonth, capByOrder, capsOf } from './caps.ts'
+import type { Caps } from './caps.ts'
 
 export type NewReferral = {
   affiliate: AffiliateRow
@@ -25,21 +27,26 @@ export type NewReferral = {
   currency: string
   /** Rejects the referral immediately and finally, for this reason (`self`). */
   reject?: string
+  /** Whether an operator credits the order, whoever its buyer is. */
+  byHand?: boolean
 }
 
 /**
- * Creates the pending referral of a new order, at the rates of the moment, which it keeps. Returns undefined, without a
+ * Creates the pending referral of a new order, at the rates, caps and rules of the moment, which it keeps. Returns undefined, without a
  * referral, for goods that cost nothing and for an affiliate who is not active. Goods that are all excluded reject it.
  */
 export function createReferral(tx: Tx, input: NewReferral, now: number): ReferralRow | undefined {
-  const { affiliate, orderId, visitId, goods, currency, reject: refusal } = input
+  const { affiliate, orderId, visitId, goods, currency, reject: refusal, byHand = false } = input
   if (baseOf(goods) === 0 || affiliate.status !== 'active') return undefined
   const shopRateBps = Math.round(setting(tx, 'affiliates.rate') * 100)
   const decided = decideLines(tx, goods, { affiliateId: affiliate.id, at: now, shopRateBps })
-  const row = { affiliateId: affiliate.id, orderId, visitId, shopRateBps, currency, day: shopDay(tx, now) }
+  const caps = capsOf(tx, currency)
+  const newCustomersOnly = !byHand && setting(tx, 'affiliates.newCustomers')
+  const terms = { shopRateBps, ...caps, newCustomersOnly }
+  const row = { affiliateId: affiliate.id, orderId, visitId, ...terms, currency, day: shopDay(tx, now) }
   const referral = tx.orm
     .insert(referrals)
-    .values({ ...row, ...summaryOf(decided), status: 'pending', createdAt: now, updatedAt: now })
+    .values({ ...row, ...summaryOf(decided, caps), status: 'pending', createdAt: now, updatedAt: now })
     .returning()
     .get()
   storeLines(tx, referral.id, decided)
@@ -52,10 +59,10 @@ function baseOf({ lines }: Goods): number {
   return lines.reduce((sum, { baseMinor }) => sum + baseMinor, 0)
 }
 
-function summaryOf(lines: readonly DecidedLine[]) {
+function summaryOf(lines: readonly DecidedLine[], caps: Caps) {
   const [first, ...others] = new Set(lines.map(({ rateBps }) => rateBps))
   const amountMinor = lines.reduce((sum, { commissionMinor }) => sum + commissionMinor, 0)
-  return { amountMinor, rateBps: others.length === 0 ? (first ?? null) : null }
+  return { amountMinor: capByOrder(amountMinor, caps), rateBps: others.length === 0 ? (first ?? null) : null }
 }
 
 function isExcluded(lines: readonly { source: RateSource }[]): boolean {
@@ -79,7 +86,7 @@ export function moveReferral(tx: Tx, input: NewReferral, now: number): void {
     .returning()
     .get()
   const decided = decideAgain(tx, moved, goods)
-  emit(tx, 'referral.created', toEventData(storeReferral(tx, moved, summaryOf(decided), now)), now)
+  emit(tx, 'referral.created', toEventData(storeReferral(tx, moved, summaryOf(decided, moved), now)), now)
 }
 
 function decideAgain(
@@ -107,13 +114,14 @@ export function acceptReferral(tx: Tx, orderId: number, now: number): void {
 }
 
 /**
- * Accepts a referral without checks. If an earlier payout covers it (it was paid out, then rejected), its status becomes
+ * Accepts a referral without checks, for what the cap of its month leaves. If an earlier payout covers it (it was paid out, then rejected), its status becomes
  * `paid` again.
  */
 export function accept(tx: Tx, referral: ReferralRow, now: number): ReferralRow {
-  adjustEarned(tx, referral, referral.amountMinor, 'accepted', now)
+  const amountMinor = capByMonth(tx, referral, amountOfLines(tx, referral))
+  adjustEarned(tx, referral, amountMinor, 'accepted', now)
   const status = isPaidOut(tx, referral.id) ? 'paid' : 'unpaid'
-  const accepted = storeReferral(tx, referral, { status, rejectedFor: null, acceptedAt: now }, now)
+  const accepted = storeReferral(tx, referral, { status, amountMinor, rejectedFor: null, acceptedAt: now }, now)
   emit(tx, 'referral.accepted', toEventData(accepted), now)
   return accepted
 }
@@ -189,17 +197,20 @@ export function reopenReferral(tx: Tx, orderId: number, now: number): void {
 export function reduceCommission(tx: Tx, orderId: number, goods: Goods, now: number): void {
   const referral = findReferralOfOrder(tx, orderId)
   if (referral === undefined) return
-  const amountMinor = amountAfterRefunds(tx, referral, goods)
+  takeBackLines(tx, referral.id, goods)
+  const leftMinor = amountOfLines(tx, referral)
+  const accepted = isAccepted(referral.status)
+  // The cap of the month may have left less than that.
+  const amountMinor = accepted ? Math.min(leftMinor, referral.amountMinor) : leftMinor
   if (amountMinor === referral.amountMinor) return
-  if (isAccepted(referral.status)) adjustEarned(tx, referral, amountMinor, 'order_partly_refunded', now)
+  if (accepted) adjustEarned(tx, referral, amountMinor, 'order_partly_refunded', now)
   storeReferral(tx, referral, { amountMinor }, now)
 }
 
 /** A commission of another shop for an order without goods here has no lines, and stays as it is. */
-function amountAfterRefunds(tx: Tx, { id, amountMinor }: ReferralRow, goods: Goods): number {
-  takeBackLines(tx, id, goods)
-  const lines = linesOf(tx, id)
-  return lines.length === 0 ? amountMinor : sumOfLines(lines)
+function amountOfLines(tx: Tx, referral: ReferralRow): number {
+  const lines = linesOf(tx, referral.id)
+  return lines.length === 0 ? referral.amountMinor : capByOrder(sumOfLines(lines), referral)
 }
 
 /**
@@ -213,11 +224,14 @@ export function restoreCommission(tx: Tx, orderId: number, goods: Goods, now: nu
   const referral = findReferralOfOrder(tx, orderId)
   if (referral === undefined) return
   const wasRefunded = referral.status === 'rejected' && referral.rejectedFor === 'order_refunded'
-  const amountMinor = amountAfterRefunds(tx, referral, goods)
+  takeBackLines(tx, referral.id, goods)
+  const accepted = isAccepted(referral.status)
+  const leftMinor = amountOfLines(tx, referral)
+  const amountMinor = accepted ? capByMonth(tx, referral, leftMinor) : leftMinor
   const change = wasRefunded ? ({ amountMinor, status: 'pending', rejectedFor: null } as const) : { amountMinor }
   const restored = storeReferral(tx, referral, change, now)
   if (wasRefunded && referral.acceptedAt !== null) accept(tx, restored, now)
-  else if (isAccepted(referral.status)) adjustEarned(tx, referral, amountMinor, 'refund_failed', now)
+  else if (accepted) adjustEarned(tx, referral, amountMinor, 'refund_failed', now)
 }
 
 /**
@@ -232,7 +246,7 @@ export function repriceReferral(tx: Tx, orderId: number, goods: Goods, now: numb
   const isFree = baseOf(goods) === 0
   const earnsAgain = referral.rejectedFor === 'order_excluded' && !isExcluded(decided)
   const change = earnsAgain ? ({ status: 'pending', rejectedFor: null } as const) : {}
-  const repriced = storeReferral(tx, referral, { ...summaryOf(decided), ...change }, now)
+  const repriced = storeReferral(tx, referral, { ...summaryOf(decided, referral), ...change }, now)
   if (isFree) reject(tx, repriced, 'nothing_to_pay', now)
   else if (isExcluded(decided)) reject(tx, repriced, 'order_excluded', now)
 }

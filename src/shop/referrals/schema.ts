@@ -102,7 +102,12 @@ export const referrals = sqliteTable(
     rateBps: integer('rate_bps'),
     /** The shop's rate when the order was placed, for goods without another one. */
     shopRateBps: integer('shop_rate_bps').notNull(),
-    /** The commission of its lines after refunds. For an accepted referral, the sum of its ledger entries `earned` and `taken_back`. */
+    /** The caps when the order was placed; null without one. */
+    orderCapMinor: integer('order_cap_minor'),
+    monthCapMinor: integer('month_cap_minor'),
+    /** Whether it counts only for a buyer's first paid order, by the setting when the order was placed. */
+    newCustomersOnly: integer('new_customers_only', { mode: 'boolean' }).notNull().default(false),
+    /** The commission of its lines after refunds and caps. For an accepted referral, the sum of its ledger entries `earned` and `taken_back`. */
     amountMinor: minor('amount_minor').notNull(),
     currency: notPersonal(text('currency').notNull()),
     rejectedFor: notPersonal(text('rejected_for')),

@@ -32,6 +32,7 @@ export type ReviewReason = (typeof reviewReasons)[number]
 export const referralReasons = [
   'review',
   'self',
+  'known_customer',
   'order_failed',
   'order_cancelled',
   'order_refunded',

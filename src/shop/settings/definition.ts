@@ -12,6 +12,14 @@ export type Definition<T> = {
   about: string
 }
 
+/** An amount in major units with two decimals, by default 0. */
+export const amount = (about: string): Definition<number> => ({
+  type: 'number',
+  schema: z.number(rules.amount).min(0, rules.amount).max(1_000_000, rules.amount).multipleOf(0.01, rules.amount),
+  default: 0,
+  about
+})
+
 /** A switch. */
 export const flag = (value: boolean, about: string): Definition<boolean> => ({
   type: 'boolean',

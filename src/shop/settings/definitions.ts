@@ -4,7 +4,7 @@ import { isDay } from '../../platform/days.ts'
 import { isCountry } from '../../platform/postal/countries.ts'
 import { readVatId } from '../../platform/vat.ts'
 import { isCronExpression, isLanguage, isOrigin, isProductUrl, isTimeZone, isTrackingUrl } from './checks.ts'
-import { flag, integer, limit, list, pageUrl, rules, text, upTo, webAddress } from './definition.ts'
+import { amount, flag, integer, limit, list, pageUrl, rules, text, upTo, webAddress } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { isAccount, isTaxCode } from './account-keys.ts'
 import { creditSources } from './credit-sources.ts'
@@ -246,19 +246,26 @@ export const definitions = {
   'affiliates.cookieDays': integer(30, 1, 400, 'For how many days the affiliate tracking cookies are valid'),
   'affiliates.autoAccept': flag(true, 'Whether referrals are accepted automatically when the order is paid'),
   'affiliates.renewals': flag(false, 'Whether affiliates earn commission on subscription renewals too'),
+  'affiliates.renewalMonths': integer(
+    0,
+    0,
+    240,
+    'For how many months of renewals affiliates earn commission; 0 for as long as it renews'
+  ),
+  'affiliates.newCustomers': flag(false, 'Whether affiliates earn only on the first paid order of a customer'),
+  'affiliates.orderCap': amount('The most that an affiliate earns on one order, in its currency; 0 for no limit'),
+  'affiliates.monthCap': amount(
+    'The most that an affiliate earns on the orders of a calendar month, in their currency; 0 for no limit'
+  ),
   'affiliates.termsGating': flag(false, 'Whether affiliates must accept the current terms to see their referrals'),
   'affiliates.termsVersion': text(
     '',
     'The current version of the affiliate terms: a date (2026-01-31) or a semantic version (1.2.0)',
     upTo(100)
   ),
-  'affiliates.minPayout': {
-    type: 'number',
-    schema: z.number(rules.amount).min(0, rules.amount).max(1_000_000, rules.amount).multipleOf(0.01, rules.amount),
-    default: 0,
-    about:
-      'The least that a payout to an affiliate pays, in the currency of the commissions; less waits for a later one'
-  },
+  'affiliates.minPayout': amount(
+    'The least that a payout to an affiliate pays, in the currency of the commissions; less waits for a later one'
+  ),
   'reports.imported': flag(false, 'Whether reports include the orders that another shop sold and that moved in'),
   'affiliates.payoutHoldDays': integer(30, 0, 365, 'How many days after its acceptance a referral is due for payout'),
   'subscriptions.graceDays': integer(

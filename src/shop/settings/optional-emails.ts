@@ -17,6 +17,7 @@ export const optionalEmails = [
   'subscription_cancelled',
   'subscription_ended',
   'affiliate_decision',
+  'affiliate_rate',
   'affiliate_referrals',
   'affiliate_bonus',
   'affiliate_payout'

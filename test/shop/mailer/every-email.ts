@@ -175,6 +175,7 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
       },
       'affiliate-referrals-credited': { affiliateId, referralIds, decision: 'credited', reason: 'The link was lost' }
     },
+    affiliate_rate: { 'affiliate-rate': { affiliateId, rateBps: 1250, from: Date.UTC(2027, 0, 1) } },
     affiliate_bonus: {
       'affiliate-bonus': { affiliateId, amountMinor: 2500, currency: 'EUR', reason: 'Thank you for the film' },
       'affiliate-bonus-taken': { affiliateId, amountMinor: -500, currency: 'EUR', reason: 'It was added twice' }

@@ -91,6 +91,7 @@ const events: readonly Event[] = [
   ['decision', 8, (shop) => shop.decide()],
   ['bonus', 3, (shop) => shop.bonus()],
   ['rate', 1, (shop) => shop.changeRate()],
+  ['caps', 2, (shop) => shop.changeCaps()],
   ['own rate', 2, (shop) => shop.changeOwnRate()],
   ['payout', 10, (shop) => shop.payOut()],
   ['failed payout', 4, (shop) => shop.failPayout()],

@@ -28,6 +28,11 @@ type Referral = {
   createdAt: number
   /** Of each line. */
   rates: bigint[]
+  /** What the shop pays for an order and for the orders of a month at most, when the order was placed; null without a cap. */
+  orderCap: bigint | null
+  monthCap: bigint | null
+  /** What the cap of its month left when it was accepted. */
+  leftOfMonth: bigint | null
   state: 'pending' | 'accepted' | 'rejected'
   /** Why it is rejected: for the state of its order, or for good. */
   why: 'order' | 'self' | 'operator' | null
@@ -166,13 +171,15 @@ function shareOf(sumMinor: bigint, weights: readonly bigint[]): bigint[] {
 /** What the affiliates of a shop earn, were paid and owe, from the events alone, in BigInt. */
 export class Ledger {
   rateBps = 1000n
+  orderCap: bigint | null = null
+  monthCap: bigint | null = null
   affiliates = new Map<number, KnownAffiliate>()
   orders = new Map<number, KnownOrder>()
   payouts = new Map<number, KnownPayout>()
 
   copy(): Ledger {
     const copy = new Ledger()
-    copy.rateBps = this.rateBps
+    Object.assign(copy, { rateBps: this.rateBps, orderCap: this.orderCap, monthCap: this.monthCap })
     copy.affiliates = structuredClone(this.affiliates)
     copy.payouts = structuredClone(this.payouts)
     copy.orders = new Map([...this.orders].map(([id, order]) => [id, new KnownOrder(structuredClone(order))]))
@@ -227,7 +234,8 @@ export class Ledger {
     const open = { state: 'pending', why: null, acceptedAt: null, isAcceptedByHand: false, settledMinor: 0n } as const
     const ownBps = this.affiliates.get(affiliateId)?.rateBps ?? this.rateBps
     const rates = order.lines.map(({ rateBps }) => rateBps ?? ownBps)
-    order.referral = { affiliateId, createdAt, rates, ...open }
+    const { orderCap, monthCap } = this
+    order.referral = { affiliateId, createdAt, rates, orderCap, monthCap, leftOfMonth: null, ...open }
   }
 
   #isCreditable(affiliateId: number): boolean {
@@ -275,7 +283,22 @@ export class Ledger {
     if (referral === null || this.affiliates.get(referral.affiliateId)?.isErased !== false) return
     if (buyer === 'own email') this.#reject(order, 'self')
     if (referral.state === 'pending' && buyer === 'honest' && this.#isCreditable(referral.affiliateId))
-      Object.assign(referral, { state: 'accepted', acceptedAt: now })
+      this.#accept(order, { acceptedAt: now })
+  }
+
+  /** What others of the month have earned is not left of its cap. */
+  #accept(order: KnownOrder, changes: Partial<Referral>): void {
+    const { referral } = order
+    if (referral === null) return
+    Object.assign(referral, { state: 'accepted', why: null, ...changes })
+    const monthOf = (at: number): string => new Date(at).toISOString().slice(0, 7)
+    const group = this.#groupOf(referral.affiliateId)
+    const others = [...this.orders.values()].filter((other) => {
+      const { affiliateId = 0, createdAt = 0 } = other.referral ?? {}
+      return other !== order && group.has(affiliateId) && monthOf(createdAt) === monthOf(referral.createdAt)
+    })
+    const left = (referral.monthCap ?? 0n) - sumOf(others, (other) => this.earnedFor(other))
+    referral.leftOfMonth = referral.monthCap === null ? null : left < 0n ? 0n : left
   }
 
   #reject({ referral }: KnownOrder, why: NonNullable<Referral['why']>): void {
@@ -346,12 +369,13 @@ export class Ledger {
     const order = this.order(id)
     for (const refund of order.refunds) if (refund.key === key) refund.isFailed = true
     if (!order.byLines) order.isRefundOpen = true
+    const { referral } = order
+    if (referral?.state === 'accepted') this.#accept(order, {})
     if (order.status !== 'refunded') return
     order.status = 'half refunded'
-    const { referral } = order
     if (referral?.state !== 'rejected' || referral.why !== 'order') return
-    const again = referral.acceptedAt === null ? { state: 'pending' } : { state: 'accepted', acceptedAt: now }
-    Object.assign(referral, { ...again, why: null })
+    if (referral.acceptedAt === null) Object.assign(referral, { state: 'pending', why: null })
+    else this.#accept(order, { acceptedAt: now })
   }
 
   /** Returns whether the shop must do it. */
@@ -365,16 +389,22 @@ export class Ledger {
     }
     if (referral.state === 'accepted') return true
     if (referral.why === 'self' || !this.#isCreditable(referral.affiliateId)) return false
-    Object.assign(referral, { state: 'accepted', why: null, acceptedAt: now, isAcceptedByHand: true })
+    this.#accept(order, { acceptedAt: now, isAcceptedByHand: true })
     return true
   }
 
   /**
    * The commission of an order: the rate of its lines, half up for those that have the same, less the share of each line
-   * that was given back, half up.
+   * that was given back, half up, and at most what the caps allow.
    */
-  earnedFor({ referral, lines, returned }: KnownOrder): bigint {
+  earnedFor(order: KnownOrder): bigint {
+    const { referral } = order
     if (referral?.state !== 'accepted') return 0n
+    const limits = [this.#ofLines(order, referral), referral.orderCap, referral.leftOfMonth]
+    return limits.reduce<bigint>((least, limit) => (limit !== null && limit < least ? limit : least), 1n << 62n)
+  }
+
+  #ofLines({ lines, returned }: KnownOrder, referral: Referral): bigint {
     const commissions = lines.map(() => 0n)
     for (const rateBps of new Set(referral.rates)) {
       const bases = lines.map(({ totalMinor }, line) => (referral.rates[line] === rateBps ? totalMinor : 0n))

@@ -379,6 +379,15 @@ export class YearShop {
     this.ledger.rateBps = BigInt(rateBps)
   }
 
+  /** The shop caps what an order and a month earn, or caps neither. */
+  changeCaps(): void {
+    const [order, month] = [this.dice.pick([0, 500, 2_000]) ?? 0, this.dice.pick([0, 3_000, 6_000]) ?? 0]
+    setSetting(this.db, 'affiliates.orderCap', String(order / 100), this.now)
+    setSetting(this.db, 'affiliates.monthCap', String(month / 100), this.now)
+    this.ledger.orderCap = order === 0 ? null : BigInt(order)
+    this.ledger.monthCap = month === 0 ? null : BigInt(month)
+  }
+
   /** An affiliate gets a rate of their own, or the shop's again. */
   changeOwnRate(): void | false {
     const affiliate = this.dice.pick(this.ledger.active())

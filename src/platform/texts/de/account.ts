@@ -265,6 +265,7 @@ export const account = {
   'affiliate.reason.order_failed': 'Die Zahlung ist fehlgeschlagen.',
   'affiliate.reason.order_cancelled': 'Die Bestellung wurde storniert.',
   'affiliate.reason.order_refunded': 'Die Bestellung wurde erstattet.',
+  'affiliate.reason.known_customer': 'Der Käufer war bereits Kunde, und Provisionen gibt es für neue Kunden.',
   'affiliate.reason.order_excluded': 'Alle Waren der Bestellung sind von Provisionen ausgenommen.',
   'affiliate.reason.nothing_to_pay': 'Die Bestellung hat nichts gekostet.',
   'affiliate.reason.shop': 'Der Shop hat sie abgelehnt.',

@@ -252,6 +252,7 @@ export const account = {
   'affiliate.reason.order_failed': 'The payment failed.',
   'affiliate.reason.order_cancelled': 'The order was cancelled.',
   'affiliate.reason.order_refunded': 'The order was refunded.',
+  'affiliate.reason.known_customer': 'The buyer was already a customer, and commissions are paid for new customers.',
   'affiliate.reason.order_excluded': 'All goods of the order are excluded from commissions.',
   'affiliate.reason.nothing_to_pay': 'The order cost nothing.',
   'affiliate.reason.shop': 'The shop has rejected it.',

@@ -262,6 +262,8 @@ export const account = {
   'affiliate.reason.order_failed': 'Le paiement a échoué.',
   'affiliate.reason.order_cancelled': 'La commande a été annulée.',
   'affiliate.reason.order_refunded': 'La commande a été remboursée.',
+  'affiliate.reason.known_customer':
+    'L’acheteur était déjà client, et les commissions sont versées pour les nouveaux clients.',
   'affiliate.reason.order_excluded': 'Tous les articles de la commande sont exclus des commissions.',
   'affiliate.reason.nothing_to_pay': 'La commande n’a rien coûté.',
   'affiliate.reason.shop': 'La boutique l’a refusée.',
