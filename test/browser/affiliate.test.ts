@@ -43,7 +43,7 @@ test('a person applies, is approved, sends a buyer, and sees the click, the orde
   await addToCart(buyer, shop.url, 'storm-lantern')
   await buyer.getByLabel('Email for the receipt').fill('buyer@example.com')
   await fillAddress(buyer)
-  await buyer.getByRole('button', { name: 'Go to payment' }).click()
+  await buyer.getByRole('button', { name: 'Order and pay' }).click()
   await buyer.waitForURL('**/sandbox/checkout/**')
   await buyer.getByRole('button', { name: /^Pay/ }).click()
   await buyer.waitForURL('**/thanks**')

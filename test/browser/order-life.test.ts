@@ -22,7 +22,7 @@ test('an order lives from the cart with shipping and VAT to its invoice, a parce
   expect(await page.locator('.totals .tax').innerText()).toMatch(/incl\. 19% VAT\s+€17\.24/)
   await picture(page, 'life-1-cart')
 
-  await page.getByRole('button', { name: 'Go to payment' }).click()
+  await page.getByRole('button', { name: 'Order and pay' }).click()
   await page.waitForURL('**/sandbox/checkout/**')
   await picture(page, 'life-2-payment')
   await page.getByRole('button', { name: 'Pay €108.00' }).click()

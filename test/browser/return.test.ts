@@ -25,7 +25,7 @@ async function goToPayment(page: Page, slug = 'beeswax-pillar'): Promise<void> {
   await page.goto(`${shop.url}/cart`)
   await page.getByLabel('Email for the receipt').fill('guest@example.com')
   await fillAddress(page)
-  await page.getByRole('button', { name: 'Go to payment' }).click()
+  await page.getByRole('button', { name: 'Order and pay' }).click()
   await page.waitForURL('**/sandbox/checkout/**')
 }
 
@@ -103,7 +103,7 @@ test('Cancel on the payment page releases the last piece, and the same buyer can
   expect([newest().status, stock('last-lantern')]).toEqual(['cancelled', before])
   await page.getByLabel('Email for the receipt').fill('guest@example.com')
   await fillAddress(page)
-  await page.getByRole('button', { name: 'Go to payment' }).click()
+  await page.getByRole('button', { name: 'Order and pay' }).click()
   await page.waitForURL('**/sandbox/checkout/**')
   expect(newest().status).toBe('pending')
   await page.getByRole('button', { name: 'Cancel and return' }).click()
@@ -119,7 +119,7 @@ test('Back from the payment page continues the same order, and a changed cart re
   await page.goBack()
   await page.getByLabel('Email for the receipt').fill('guest@example.com')
   await fillAddress(page)
-  await page.getByRole('button', { name: 'Go to payment' }).click()
+  await page.getByRole('button', { name: 'Order and pay' }).click()
   await page.waitForURL(paymentPage)
   expect(newest()).toEqual(first)
 
@@ -148,7 +148,7 @@ test('an unpaid order is paid or cancelled from the thank-you page and from the 
   await page.goto(`${shop.url}/cart`)
   await page.getByLabel('Email for the receipt').fill('guest@example.com')
   await fillAddress(page)
-  await page.getByRole('button', { name: 'Go to payment' }).click()
+  await page.getByRole('button', { name: 'Order and pay' }).click()
   await page.waitForURL('**/sandbox/checkout/**')
   await page.goto(`${shop.url}/checkout/done/${newest().token}`)
   await look(page, 'order-unpaid-actions')

@@ -70,7 +70,7 @@ test('a buyer reads German, from the list to the cart and the form of an account
   await page.getByLabel('Bundesstaat').selectOption('CA')
   await page.getByLabel('Ort', { exact: true }).fill('Oakland')
   await page.getByLabel('ZIP-Code').fill('1')
-  await page.getByRole('button', { name: 'Weiter zur Zahlung' }).click()
+  await page.getByRole('button', { name: 'Zahlungspflichtig bestellen' }).click()
   await page.getByText('Bitte füllen Sie dieses Feld aus: ZIP-Code, zum Beispiel 95014.').waitFor()
   await look(page, 'german-cart')
   await page.goto(`${shop.url}/orders`)
@@ -196,7 +196,7 @@ test('a buyer without script fills the cart and reaches the payment page', async
   await page.getByText('Hurricane lamp - Sea green glass').first().waitFor()
   await page.getByLabel('Email for the receipt').fill('guest@example.com')
   await fillPlainAddress(page)
-  await page.getByRole('button', { name: 'Go to payment' }).click()
+  await page.getByRole('button', { name: 'Order and pay' }).click()
   await page.waitForURL(/\/checkout\//)
 })
 

@@ -97,10 +97,10 @@ async function pay(visit: Visit, items: CartItem[], form: URLSearchParams, cooki
   const isTyped = form.has('address1') && !isPickup
   const address = isTyped ? await visit.addressForm(Object.fromEntries(form), true) : undefined
   if (address !== undefined && isWrong(address)) return cartPage(visit, items, form, { status: 422, address, cookies })
-  // The payment page shows the total itself. Here, the buyer pays what this page has shown.
-  const isOtherTotal = wish.strategy === 'token_handoff' && `${quote.total}` !== form.get('total')
+  // Another page of the shop shows the total itself. Here, the buyer orders what this page has shown, or less.
+  const isHigher = ordersHere(visit.site, wish, quote) && !(quote.total <= Number(form.get('total') ?? ''))
   const isOther = wish.shippingMethod !== undefined && wish.shippingMethod !== form.get('shippingMethod')
-  if (couponError !== null || isOtherTotal || (isOther && wish.strategy === 'token_handoff')) {
+  if (couponError !== null || isHigher || (isOther && wish.strategy === 'token_handoff')) {
     const error = couponError === null ? t('cart.totalChanged', { total: money(quote.total, visit.site) }) : null
     return cartPage(visit, items, form, {
       status: couponError === null ? 409 : 422,
@@ -125,6 +125,35 @@ async function pay(visit: Visit, items: CartItem[], form: URLSearchParams, cooki
     const next = isFinal ? [...cookies, setKey(visit.site)] : cookies
     return cartPage(visit, items, form, { ...outcome, refused, error: text, cookies: next })
   }
+}
+
+/**
+ * Whether the button of the cart orders, because no other page of the shop comes before the payment: with a test card, and
+ * where EU law asks for a button that says so and only cards are offered. The gateway's own button does not
+ * (directive 2011/83/EU, article 8(2); § 312j BGB).
+ */
+function ordersHere(site: Site, { strategy }: Wish, { total, recurring }: Quote): boolean {
+  if (strategy === 'token_handoff') return true
+  return site.isEuLaw && !site.cart().byHand && (total > 0 || recurring !== null)
+}
+
+/** The button of the cart. Without a country, the total is not known yet. */
+function submitOf(site: Site, wish: Wish, quote: Quote, isTotalKnown: boolean): { name: string; label: string } {
+  const { t, isEuLaw } = site
+  if (!ordersHere(site, wish, quote)) return { name: 'pay', label: t('cart.toPayment') }
+  if (!isTotalKnown && isEuLaw) return { name: 'update', label: t('continue') }
+  return { name: 'pay', label: t(isEuLaw ? 'pay.oblige' : 'cart.payNow') }
+}
+
+/** What the buyer owes, directly above a button that orders: now, and with each period of a subscription. */
+function dueTexts(site: Site, wish: Wish, quote: Quote): string[] {
+  const { t, isEuLaw } = site
+  if (!isEuLaw || !ordersHere(site, wish, quote)) return []
+  const { recurring } = quote
+  const due = t('pay.due', { amount: money(quote.total, site) })
+  if (recurring === null) return [due]
+  const each = { amount: money(recurring.amount, site), day: dayText(recurring.from, site) }
+  return [due, t(`pay.each.${recurring.interval}`, each)]
 }
 
 /** Whether the form shows an error. */
@@ -280,6 +309,7 @@ async function cartPage(
     ...(couponError === null ? {} : { couponCode: [couponError] }),
     ...(invalidId === undefined ? {} : { vatId: [invalidId] })
   }
+  const isTotalKnown = !required || isPickup || address.country !== null
   const sentTo = form.get('codeSentTo') ?? ''
   const proof = needsProof && { sentTo, sent: sentTo === '' ? null : t('prove.sent', { email: sentTo }) }
   return {
@@ -311,6 +341,8 @@ async function cartPage(
       strategy: wish.strategy,
       subscribeAgain: wish.subscribeAgain === true,
       asksConsent: quote.asksDeliveryConsent,
+      due: isTotalKnown ? dueTexts(site, wish, quote) : [],
+      submit: submitOf(site, wish, quote, isTotalKnown),
       ...site.cart()
     }
   }

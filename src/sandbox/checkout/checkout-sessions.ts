@@ -45,6 +45,7 @@ const createShape = {
   client_reference_id: text({ max: 200 }),
   customer: text({ max: 255 }),
   customer_creation: choice('always', 'if_required'),
+  custom_text: shape({ submit: shape({ message: required(text({ max: 1200 })) }) }),
   customer_email: email(),
   discounts: list(shape({ coupon: required(text({ max: 255 })) }), { max: 1 }),
   expires_at: integer({ min: 0 }),
@@ -113,6 +114,7 @@ function createSession(context: Context, params: Params): Stripe.Checkout.Sessio
     successUrl: params.success_url,
     cancelUrl: params.cancel_url ?? null,
     locale: params.locale ?? null,
+    submitText: params.custom_text?.submit?.message ?? null,
     customerCreation: params.customer_creation ?? (params.mode === 'payment' ? 'if_required' : 'always')
   })
   const data = params.payment_intent_data
@@ -323,6 +325,8 @@ export type SessionTerms = {
   successUrl: string
   cancelUrl: string | null
   locale: string | null
+  /** Markdown beside the button. */
+  submitText: string | null
   customerCreation: 'always' | 'if_required'
 }
 
@@ -388,6 +392,7 @@ export function newSession(context: Context, terms: SessionTerms): Stripe.Checko
     discounts: terms.coupon ? [{ coupon: terms.coupon.id, promotion_code: null }] : [],
     expires_at: terms.expiresAt,
     locale: terms.locale,
+    custom_text: { ...unused.custom_text, submit: terms.submitText === null ? null : { message: terms.submitText } },
     metadata: terms.metadata,
     mode: terms.mode,
     payment_intent: null,

@@ -22,10 +22,20 @@ ${summary(session, lineItems)}
 <form method="post" action="${path}">
 ${email ? `<p>Receipt to <strong>${escapeHtml(email)}</strong></p>` : emailField}
 ${cardFieldset('Payment method')}
-<button type="submit">Pay ${money(session.amount_total ?? 0, session.currency)}</button>
+${beside(session.custom_text.submit?.message)}<button type="submit">Pay ${money(session.amount_total ?? 0, session.currency)}</button>
 </form>
 <form method="post" action="${path}/cancel"><button type="submit" class="plain">Cancel and return</button></form>`
   )
+}
+
+/** The text of the shop beside the button, with Markdown's links. */
+function beside(message: string | undefined): string {
+  if (message === undefined) return ''
+  const html = escapeHtml(message).replaceAll(
+    /\[([^[\]]{1,100})\]\((https?:[^()]{1,500})\)/g,
+    '<a href="$2" target="_blank">$1</a>'
+  )
+  return `<p>${html}</p>\n`
 }
 
 /** The bank's page, which approves or refuses a payment (3-D Secure). */

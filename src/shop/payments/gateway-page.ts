@@ -29,6 +29,9 @@ import { lineAmountMinor, taxesOfOrder } from '../orders/totals.ts'
 import type { TaxLine } from '../tax/terms.ts'
 import { rateLabel } from '../tax/terms.ts'
 import { methodLabel } from '../shipping/zones.ts'
+import { inLanguage, wordsOf } from '../settings/language.ts'
+import { followsEuLaw } from '../settings/law.ts'
+import { lawLinks } from '../settings/law-pages.ts'
 
 /** Stripe accepts 30 minutes to 24 hours; one minute of margin covers a slow call. */
 export const shortestPageMs = 31 * 60_000
@@ -86,6 +89,7 @@ export async function openCheckoutPage(
     ...bought,
     ...(discounts === undefined ? {} : { discounts }),
     ...methodConfiguration(shop),
+    ...lawText(shop, order),
     // An amount in another currency than the order's could not be compared with it.
     adaptive_pricing: { enabled: false },
     client_reference_id: String(order.id),
@@ -110,6 +114,23 @@ export async function openCheckoutPage(
     throw new Error('the payment was given up while its page was opened')
   }
   return opened
+}
+
+/** Stripe's limit of a text beside its button (docs.stripe.com/payments/checkout/custom-components). */
+const longestText = 1200
+
+/**
+ * The links to the law texts beside the gateway's button, in the buyer's language: a site of the shop's own may send its
+ * buyers there without a page that shows them. Stripe links Markdown. Its `consent_collection` asks for an address in the
+ * Stripe Dashboard, without which it refuses the page.
+ */
+function lawText(shop: ShopContext, { language }: OrderRow): Pick<Stripe.Checkout.SessionCreateParams, 'custom_text'> {
+  if (!followsEuLaw(shop.db)) return {}
+  const local = inLanguage(shop, language)
+  const links = lawLinks(local, shop.publicUrl()).filter(({ page }) => page !== 'imprint')
+  const texts = links.map(({ label, url }) => `[${label}](${url.replaceAll('(', '%28').replaceAll(')', '%29')})`)
+  const message = `${wordsOf(local).t('law.readFirst')} ${texts.join(', ')}`
+  return links.length === 0 || message.length > longestText ? {} : { custom_text: { submit: { message } } }
 }
 
 /** The account's customer, or the email of a guest; Stripe's page asks a guest without an email. */
