@@ -1,4 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
+import { element, xmlHead } from '../../platform/xml.ts'
+import type { Xml } from '../../platform/xml.ts'
 import { feedFields } from './fields.ts'
 import type { FeedItem, FeedShipping } from './fields.ts'
 
@@ -17,9 +19,15 @@ export type FeedFormat = {
 const google: FeedFormat = {
   type: 'application/xml; charset=utf-8',
   head: ({ name, about, url }) =>
-    '<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0" xmlns:g="http://base.google.com/ns/1.0"><channel>\n' +
-    `${element('title', name)}${element('link', url)}${element('description', about)}\n`,
-  item: (item) => `<item>${feedFields.map((field) => elements(item, field)).join('')}</item>\n`,
+    `${xmlHead}<rss version="2.0" xmlns:g="http://base.google.com/ns/1.0"><channel>\n` +
+    `${[element('title', name), element('link', url), element('description', about)].map(({ markup }) => markup).join('')}\n`,
+  item: (item) =>
+    `${
+      element(
+        'item',
+        feedFields.flatMap((field) => elements(item, field))
+      ).markup
+    }\n`,
   tail: '</channel></rss>\n'
 }
 
@@ -38,12 +46,12 @@ export const feedFormats = { 'google.xml': google, 'products.tsv': products } as
 >
 export type FeedName = keyof typeof feedFormats
 
-function elements(item: FeedItem, field: keyof FeedItem): string {
-  if (field === 'shipping') return item.shipping.map((entry) => element('g:shipping', ...shippingParts(entry))).join('')
-  return [item[field] ?? []]
-    .flat()
-    .map((value) => element(`g:${field}`, value))
-    .join('')
+function elements(item: FeedItem, field: keyof FeedItem): Xml[] {
+  if (field === 'shipping') {
+    const parts = item.shipping.map((entry) => shippingParts(entry).map(([name, value]) => element(name, value)))
+    return parts.map((part) => element('g:shipping', part))
+  }
+  return [item[field] ?? []].flat().map((value) => element(`g:${field}`, value))
 }
 
 function shippingParts({ country, service, price }: FeedShipping): [string, string][] {
@@ -52,23 +60,6 @@ function shippingParts({ country, service, price }: FeedShipping): [string, stri
     ...(service === '' ? [] : ([['g:service', service]] satisfies [string, string][])),
     ['g:price', price]
   ]
-}
-
-function element(name: string, ...content: (string | readonly [string, string])[]): string {
-  const inner = content.map((part) => (typeof part === 'string' ? escaped(part) : element(...part))).join('')
-  return `<${name}>${inner}</${name}>`
-}
-
-// XML 1.0 has no form for other control characters and lone surrogates (2.2).
-const impossible = /(?![\t\n\r])\p{Cc}|[\uFFFE\uFFFF]/gu
-
-function escaped(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll(impossible, '')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
 }
 
 /** Several values are separated by commas, and the parts of shipping by colons: `DE::Parcel:4.90 EUR`. */

@@ -4,6 +4,7 @@ import type { Texts } from '../../platform/texts/languages.ts'
 import { countryName } from '../../platform/postal/countries.ts'
 import { isInEu } from '../../platform/vat.ts'
 import { sellerLines } from '../settings/seller.ts'
+import type { Seller } from '../settings/seller.ts'
 import { methodLabel } from '../shipping/zones.ts'
 import { isOwedByBuyer } from '../tax/categories.ts'
 import type { TaxCategory } from '../tax/categories.ts'
@@ -73,7 +74,7 @@ export function toText(row: InvoiceRow, texts: Texts = textsIn(row.document.lang
 }
 
 /** A day of a document (YYYY-MM-DD), which has no time zone, such as `23 November 2026`. */
-function dayOf(day: string, { lang }: Texts): string {
+export function dayOf(day: string, { lang }: Texts): string {
   return dayText(day, { lang, timeZone: 'UTC' })
 }
 
@@ -90,7 +91,8 @@ function isTaxed(tax: InvoiceTax): boolean {
   return tax.rateMillionths > 0 && hasPart(tax)
 }
 
-function hasPart({ baseMinor, amountMinor }: InvoiceTax): boolean {
+/** Whether a document has a part with a tax. */
+export function hasPart({ baseMinor, amountMinor }: InvoiceTax): boolean {
   return baseMinor + amountMinor > 0
 }
 
@@ -200,8 +202,14 @@ const smallBusinessLaws: Readonly<Record<string, string>> = {
   FR: 'art. 293 B du CGI'
 }
 
-/** Why parts of a document have no tax (Directive 2006/112/EC, article 226, points 11 and 11a). */
-function reasonsOf({ seller, taxes }: InvoiceDocument, { t }: Texts): string[] {
+/** Why parts of a document have no tax. */
+function reasonsOf({ seller, taxes }: InvoiceDocument, texts: Texts): string[] {
+  const categories = new Set(taxes.filter(hasPart).map(({ category }) => category))
+  return [...categories].map((category) => reasonOf(category, seller, texts)).filter((reason) => reason !== '')
+}
+
+/** Why a part of a document has no tax (Directive 2006/112/EC, article 226, points 11 and 11a); empty without a reason. */
+export function reasonOf(category: TaxCategory, seller: Pick<Seller, 'country'>, { t }: Pick<Texts, 't'>): string {
   const article = (number: string): string => t('doc.article', { article: number })
   const inEu = (law: string): string => (isInEu(seller.country) ? ` (${article(law)})` : '')
   const national = smallBusinessLaws[seller.country]
@@ -215,8 +223,7 @@ function reasonsOf({ seller, taxes }: InvoiceDocument, { t }: Texts): string[] {
     outside: t('doc.reason.outside', { law: inEu('44, 58, 59') }),
     small_business: t('doc.reason.small_business', { law: national ?? article('284') })
   }
-  const categories = new Set(taxes.filter(hasPart).map(({ category }) => category))
-  return [...categories].map((category) => reasons[category]).filter((reason) => reason !== '')
+  return reasons[category]
 }
 
 function correctionKey({ whole, rest = false }: NonNullable<InvoiceDocument['corrects']>) {

@@ -1,8 +1,8 @@
 import { keysOf } from '../../platform/typed.ts'
 
 /**
- * Why a sale is taxed as it is. The codes are those of electronic invoices (EN 16931, BT-151, of the list UNCL 5305). The
- * names are those of the taxes of orders; empty where buyers read of no tax.
+ * Why a sale is taxed as it is. The codes are those of electronic invoices (EN 16931, BT-151, of the list UNCL 5305), and
+ * so are the reasons in the EU (BT-121, of the list VATEX). The names are those of the taxes of orders; empty where buyers read of no tax.
  * - `taxed`: at a rate above zero, of whatever country
  * - `zero`: at a rate of zero
  * - `supply`: goods to a business in another member state of the EU (Directive 2006/112/EC, article 138)
@@ -13,15 +13,15 @@ import { keysOf } from '../../platform/typed.ts'
  * - `none`: a sale of which the shop knows no tax rate
  */
 export const taxCategories = {
-  taxed: { code: 'S', name: null },
-  zero: { code: 'Z', name: '' },
-  supply: { code: 'K', name: 'Intra-Community supply' },
-  reverse_charge: { code: 'AE', name: 'Reverse charge' },
-  export: { code: 'G', name: '' },
-  outside: { code: 'O', name: '' },
-  small_business: { code: 'E', name: '' },
-  none: { code: 'O', name: '' }
-} as const satisfies Record<string, { code: string; name: string | null }>
+  taxed: { code: 'S', name: null, vatex: null },
+  zero: { code: 'Z', name: '', vatex: null },
+  supply: { code: 'K', name: 'Intra-Community supply', vatex: 'VATEX-EU-IC' },
+  reverse_charge: { code: 'AE', name: 'Reverse charge', vatex: 'VATEX-EU-AE' },
+  export: { code: 'G', name: '', vatex: 'VATEX-EU-G' },
+  outside: { code: 'O', name: '', vatex: 'VATEX-EU-O' },
+  small_business: { code: 'E', name: '', vatex: null },
+  none: { code: 'O', name: '', vatex: null }
+} as const satisfies Record<string, { code: string; name: string | null; vatex: string | null }>
 
 export type TaxCategory = keyof typeof taxCategories
 

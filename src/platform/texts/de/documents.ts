@@ -68,6 +68,7 @@ export const documents = {
   'doc.payoutFailed': 'Die Zahlung kam am {day} zurück. Der Betrag ist wieder fällig.',
   'doc.unreadableCsv':
     'Diese Datei kann einige Buchstaben in Namen und Adressen nicht zeigen. Die CSV-Datei hat dieselben Zeilen.',
+  'doc.adjustment': 'Ausgleich',
   'doc.others': 'Dokumente dieser Bestellung',
   'doc.download': 'PDF herunterladen',
   'doc.viewOrder': 'Bestellung ansehen',

@@ -67,6 +67,7 @@ export const documents = {
   'doc.payoutFailed': 'The payment came back on {day}. The amount is due again.',
   'doc.unreadableCsv':
     'This file cannot show some of the letters in names and addresses. The CSV file has the same lines.',
+  'doc.adjustment': 'Adjustment',
   'doc.others': 'Documents of this order',
   'doc.download': 'Download PDF',
   'doc.viewOrder': 'View the order',

@@ -68,6 +68,7 @@ export const documents = {
   'doc.payoutFailed': 'Le virement est revenu le {day}. Le montant est de nouveau dû.',
   'doc.unreadableCsv':
     'Ce fichier ne peut pas afficher certaines lettres des noms et adresses. Le fichier CSV contient les mêmes lignes.',
+  'doc.adjustment': 'Ajustement',
   'doc.others': 'Documents de cette commande',
   'doc.download': 'Télécharger le PDF',
   'doc.viewOrder': 'Voir la commande',
