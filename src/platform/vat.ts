@@ -28,6 +28,20 @@ export function isInEu(country: string): boolean {
   return Object.hasOwn(euVatRates().standard, country)
 }
 
+/**
+ * Whether a rate (in percent) is the standard one of a member state of the EU, and not a reduced one. Standard rates change:
+ * by at most 5 points so far, never below 15 % (Directive 2006/112/EC, article 97), and no reduced rate is as near.
+ */
+export function isStandardRate(country: string, percent: number): boolean {
+  const standard = euVatRates().standard[country] ?? 0
+  return percent >= 15 && standard - percent <= 5
+}
+
+/** The code of a member state in VAT returns and VAT ids, which is EL for Greece. */
+export function vatCode(country: string): string {
+  return country === 'GR' ? 'EL' : country
+}
+
 /** Territories that are treated as another country for VAT (Directive 2006/112/EC, article 7). */
 const treatedAs: Readonly<Record<string, string>> = { MC: 'FR', IM: 'GB' }
 

@@ -1,7 +1,9 @@
 import type { ShopContext } from '../../shop/context.ts'
 import { affiliatesReport } from './affiliates.ts'
 import { couponsReport } from './coupons.ts'
+import { ecSalesReport } from './ec-sales.ts'
 import { journalReport } from './journal.ts'
+import { ossReport } from './oss.ts'
 import { paymentsReport } from './payments.ts'
 import { productsReport } from './products.ts'
 import type { Report } from './report.ts'
@@ -17,6 +19,8 @@ export const reports: readonly Report<ShopContext>[] = [
   affiliatesReport,
   stockReport,
   taxReport,
+  ossReport,
+  ecSalesReport,
   journalReport,
   paymentsReport
 ]

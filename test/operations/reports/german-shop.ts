@@ -48,6 +48,7 @@ export type Sale = {
   lines: readonly SoldLine[]
   shippingMinor?: number
   gateway?: 'stripe' | 'manual'
+  currency?: string
 }
 
 /** Sells and is paid. Answers the id of the order. */
@@ -63,6 +64,7 @@ export function sell(db: Db, sale: Sale): number {
     billingAddress: address,
     shippingAddress: address,
     vatId,
+    currency: sale.currency ?? 'EUR',
     shipping: shippingMinor === 0 ? null : { method, amountMinor: shippingMinor, renewalMinor: null }
   }
   const order = place(db, draft(items, buyer), paidAt - 60_000)
