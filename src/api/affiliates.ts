@@ -110,7 +110,11 @@ export const affiliateRoutes: Route[] = [
     handler: async ({ shop, request, identity, addressKey, now }, { body }) => {
       const { ref, campaign = '' } = body
       const current = body.current ?? cookieRef(request.headers.get('cookie'))
-      const counted = await countClick(shop, { ref, current, userId: identity?.user.id ?? null, addressKey }, now)
+      const counted = await countClick(
+        shop,
+        { ref, campaign, current, userId: identity?.user.id ?? null, addressKey },
+        now
+      )
       const cookies = counted === null ? [] : trackingCookies(shop, { ref: counted.code, campaign }, null)
       return { data: { accepted: true as const, trackingDays: counted?.days ?? null }, cookies }
     }

@@ -28,8 +28,10 @@ const key = 'shopstead.tracking'
 /** The longest value that the shop takes. A longer one would make the address of a checkout too long for web servers. */
 const longest = 200
 const dayMs = 24 * 60 * 60 * 1000
-/** For values without a click that the shop has answered. */
+/** For values without a ref. */
 const landingMs = 30 * dayMs
+/** For a click that the shop has not answered: the fewest days that it may allow. Each page asks again. */
+const unansweredMs = dayMs
 
 /** What a browser has and a server does not. */
 type Browser = { location?: { search: string }; document?: { cookie: string } }
@@ -102,7 +104,7 @@ export function storedTracking(): Tracking {
 function currentClick({ click, asked }: Stored, cookies: string): LinkClick | undefined {
   const now = Date.now()
   if (isCurrent(click, now)) return click
-  if (asked !== undefined && now - asked.at < landingMs) return asked
+  if (asked !== undefined && now - asked.at < unansweredMs) return asked
   const ref = cookieIn(cookies, 'ref')
   // An order must not extend a click that has ended.
   if (ref === undefined || ref === click?.ref) return undefined

@@ -1,3 +1,5 @@
+import { getAffiliate } from '../../src/shop/affiliates/find.ts'
+import { showAffiliate } from '../../src/shop/referrals/admin.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -175,8 +177,8 @@ describe('GET /affiliates/stats', () => {
     const evening = Date.parse('2026-01-15T23:30:00-08:00')
     mira.refer(1, evening)
     write(app.db, (tx) => acceptReferral(tx, 1, evening + 3_600_000))
-    write(app.db, (tx) => recordClicks(tx, 1, 5, evening))
-    write(app.db, (tx) => recordClicks(tx, 1, 2, evening + 3_600_000))
+    write(app.db, (tx) => recordClicks(tx, 1, { clicks: 5 }, evening))
+    write(app.db, (tx) => recordClicks(tx, 1, { clicks: 2 }, evening + 3_600_000))
     const owner = app.db.sqlite.prepare<[], number>('SELECT user_id FROM affiliates').pluck().get() ?? 0
     const { days } = getAffiliateStats(app.db, owner, 1, evening)
     expect(days).toMatchObject([{ day: '2026-01-15', clicks: 5, orders: 1 }])
@@ -198,9 +200,9 @@ describe('GET /affiliates/stats', () => {
     mira.refer(9, today - 2 * dayMs, 'JPY')
     write(app.db, (tx) => acceptReferral(tx, 9, today))
     write(app.db, (tx) => rejectReferral(tx, 3, 'order_refunded', today))
-    write(app.db, (tx) => recordClicks(tx, 1, 5, today))
-    write(app.db, (tx) => recordClicks(tx, 1, 2, today - 1))
-    write(app.db, (tx) => recordClicks(tx, 1, 40, today - 7 * dayMs))
+    write(app.db, (tx) => recordClicks(tx, 1, { clicks: 5 }, today))
+    write(app.db, (tx) => recordClicks(tx, 1, { clicks: 2 }, today - 1))
+    write(app.db, (tx) => recordClicks(tx, 1, { clicks: 40 }, today - 7 * dayMs))
     const { from, to, days, totals } = await mira.stats('?days=7')
     expect([from, to]).toEqual([dayText(today - 6 * dayMs), dayText(today)])
     expect(days.map(({ day, clicks, orders }) => [day, clicks, orders])).toEqual([
@@ -232,7 +234,7 @@ describe('GET /affiliates/stats', () => {
     expect((await mira.stats('?days=1')).totals).toMatchObject({ clicks: 0, orders: 1, conversionPercent: 0 })
     mira.refer(2)
     write(app.db, (tx) => acceptReferral(tx, 2, app.clock.now()))
-    write(app.db, (tx) => recordClicks(tx, 1, 1, app.clock.now()))
+    write(app.db, (tx) => recordClicks(tx, 1, { clicks: 1 }, app.clock.now()))
     expect((await mira.stats('?days=1')).totals).toMatchObject({ clicks: 1, orders: 2, conversionPercent: 100 })
   })
 
@@ -254,6 +256,23 @@ describe('POST /affiliates/clicks', () => {
     for (const ref of ['mira', ' MIRA ', '1'])
       expect((await call('/clicks', { ref })).body.data).toEqual({ accepted: true, trackingDays: 30 })
     expect(clicks()).toEqual([{ id: 1, day: dayText(app.clock.now()), clicks: 3 }])
+  })
+
+  it('counts each campaign of a link, and those that strangers make up only up to 50 a day', async () => {
+    const mira = await user('mira', 'active')
+    for (const campaign of ['spring', 'spring', undefined]) await call('/clicks', { ref: 'mira', campaign })
+    const seen = [
+      { campaign: 'spring', clicks: 2 },
+      { campaign: null, clicks: 1 }
+    ]
+    expect((await mira.call('/stats')).body.data).toMatchObject({ totals: { clicks: 3 }, campaigns: seen })
+    setSetting(app.db, 'limits.click_ip', 'off', 0)
+    for (let made = 0; made < 60; made += 1) await call('/clicks', { ref: 'mira', campaign: `made up ${made}` })
+    expect(clicks()).toHaveLength(50)
+    expect((await mira.call('/stats')).body.data).toMatchObject({ totals: { clicks: 63 } })
+    const { campaigns } = showAffiliate(app.db, getAffiliate(app.db, 'mira'), app.clock.now())
+    expect(campaigns).toHaveLength(50)
+    expect(campaigns[0]).toMatchObject({ campaign: null, clicks: 13, visits: 0 })
   })
 
   it('counts nothing and sets no cookie for a ref that would not count at a checkout', async () => {

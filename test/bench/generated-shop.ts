@@ -172,8 +172,8 @@ function fillOrders(sqlite: Database.Database, { orders, users, products }: Size
       SELECT id, 1, id, 'code4', '', 'referral', 'affiliate:code4', 'affiliate', 'visit:' || id, '[]'
         FROM orders WHERE id % 5 = 0
       UNION ALL SELECT id, NULL, NULL, '', '', 'typein', NULL, NULL, NULL, '[]' FROM orders WHERE id % 5 <> 0;
-    INSERT INTO referrals (affiliate_id, order_id, visit_id, status, rate_bps, amount_minor, currency, day, created_at, updated_at)
-      SELECT 1, id, id, 'unpaid', 1000, 255, 'EUR', date(created_at / 1000, 'unixepoch'), created_at, created_at FROM orders WHERE id % 5 = 0;
+    INSERT INTO referrals (affiliate_id, order_id, visit_id, status, rate_bps, shop_rate_bps, amount_minor, currency, day, created_at, updated_at)
+      SELECT 1, id, id, 'unpaid', 1000, 1000, 255, 'EUR', date(created_at / 1000, 'unixepoch'), created_at, created_at FROM orders WHERE id % 5 = 0;
   `)
 }
 
@@ -185,8 +185,8 @@ function fillReferrals(sqlite: Database.Database, { referrals, orders }: Size, {
       SELECT ${beyond} + i AS id, CASE WHEN i % 11 = 0 THEN 2 ELSE 1 END AS affiliate FROM n;
     DELETE FROM made WHERE affiliate = 1 AND id > ${beyond} + ${(referrals - orders / 5) * 1.1};
     INSERT INTO visits (id, affiliate_id, order_id, created_at) SELECT id, affiliate, id, ${now} FROM made;
-    INSERT INTO referrals (affiliate_id, order_id, visit_id, status, rate_bps, amount_minor, currency, day, created_at, updated_at)
-      SELECT affiliate, id, id, 'pending', 1000, id % 5000, 'EUR', date(${now} / 1000, 'unixepoch'), ${now}, ${now} FROM made;
+    INSERT INTO referrals (affiliate_id, order_id, visit_id, status, rate_bps, shop_rate_bps, amount_minor, currency, day, created_at, updated_at)
+      SELECT affiliate, id, id, 'pending', 1000, 1000, id % 5000, 'EUR', date(${now} / 1000, 'unixepoch'), ${now}, ${now} FROM made;
     DROP TABLE made;
   `)
 }

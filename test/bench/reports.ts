@@ -52,8 +52,8 @@ function fill(sqlite: Database.Database): void {
       FROM orders WHERE refunded_minor > 0;
     INSERT INTO visits (id, affiliate_id, order_id, created_at)
       SELECT id, id % 500 + 1, id, created_at FROM orders WHERE id % 10 < 3;
-    INSERT INTO referrals (affiliate_id, order_id, visit_id, status, rate_bps, amount_minor, currency, day, created_at, updated_at)
-      SELECT affiliate_id, order_id, id, 'unpaid', 1000, 255, 'EUR', date(created_at / 1000, 'unixepoch'), created_at, created_at FROM visits;`)
+    INSERT INTO referrals (affiliate_id, order_id, visit_id, status, rate_bps, shop_rate_bps, amount_minor, currency, day, created_at, updated_at)
+      SELECT affiliate_id, order_id, id, 'unpaid', 1000, 1000, 255, 'EUR', date(created_at / 1000, 'unixepoch'), created_at, created_at FROM visits;`)
 }
 
 const db = openDatabase(join(temporaryFolder('reports'), 'shopstead.db'))

@@ -48,6 +48,7 @@ describe('a change by an operator', () => {
       { type: 'setting.changed', by: 'lena', data: { key: 'affiliates.rate', from: '10', to: '12' } },
       { type: 'affiliate.changed', by: 'lena', data: { from: { status: 'active' }, to: { status: 'inactive' } } },
       { type: 'affiliate.approved', by: 'lena' },
+      { type: 'affiliate.rate_changed', by: 'lena', data: { affiliateId: 1, ratePercent: 25 } },
       { type: 'affiliate.applied', by: 'lena' }
     ])
   })

@@ -88,8 +88,8 @@ it('report affiliates agrees with what each affiliate sees, and counts the click
     move(shop.db, id, 'processing', {}, now - ago * dayMs)
   }
   place(shop.db, draft(lines, { attribution: credited(mira) }), now)
-  write(shop.db, (tx) => recordClicks(tx, mira.id, 8, now))
-  write(shop.db, (tx) => recordClicks(tx, noor.id, 3, now - dayMs))
+  write(shop.db, (tx) => recordClicks(tx, mira.id, { clicks: 8 }, now))
+  write(shop.db, (tx) => recordClicks(tx, noor.id, { clicks: 3 }, now - dayMs))
   const own = getAffiliateStats(shop.db, mira.userId, 30, now)
   const { json } = await shopstead<Json>(shop.dataDir, [
     'report',

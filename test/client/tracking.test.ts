@@ -2,12 +2,16 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 
 /** A browser's page at an address; its storage outlives pages. */
-function openPage(search: string, { cookie = '', days = 30 }: { cookie?: string; days?: number | null } = {}) {
+function openPage(
+  search: string,
+  { cookie = '', days = 30, isDown = false }: { cookie?: string; days?: number | null; isDown?: boolean } = {}
+) {
   vi.stubGlobal('location', { search })
   vi.stubGlobal('document', { cookie })
   const sent: { path: string; body: unknown }[] = []
   const client = createClient({
     fetch: async (url, { body }) => {
+      if (isDown) throw new TypeError('no connection')
       sent.push({ path: url.replace('/api/secure', ''), body: typeof body === 'string' ? JSON.parse(body) : undefined })
       return Response.json({ data: { nonce: 'n', accepted: true, trackingDays: days } })
     }
@@ -22,7 +26,8 @@ function openPage(search: string, { cookie = '', days = 30 }: { cookie?: string;
     await vi.waitFor(() => expect(storedText()).not.toContain('asked'), { interval: 0 })
     return sent.filter(({ path }) => path === '/affiliates/clicks').map(({ body }) => body)
   }
-  return { checkout, land }
+  const landInVain = (): void => client.captureLanding()
+  return { checkout, land, landInVain }
 }
 
 function storedText(): string {
@@ -69,6 +74,17 @@ it("a click counts for the shop's days, whatever is ordered in between", async (
   await openPage('?ref=jonas', { days: 90 }).land()
   afterDays(60)
   expect(await openPage('').checkout()).toBe('ref=jonas')
+})
+
+it('a click that the shop did not answer counts for a day, and then for the days that it allows', async () => {
+  openPage('?ref=mira', { isDown: true }).landInVain()
+  expect(await openPage('').checkout()).toBe('ref=mira')
+  afterDays(2)
+  expect(await openPage('').checkout()).toBeUndefined()
+  expect(await openPage('', { days: 7 }).land()).toEqual([{ ref: 'mira' }])
+  expect(await openPage('').checkout()).toBe('ref=mira')
+  afterDays(6)
+  expect(await openPage('').checkout()).toBeUndefined()
 })
 
 it('only a ref that would count replaces another, and a newsletter leaves it', async () => {

@@ -29,9 +29,9 @@ export function fillLists(sqlite: Database.Database, count: number): void {
     INSERT INTO payment_warnings (id, order_id, kind, object_id, message, created_at)
       ${numbers} SELECT i, i, 'dispute', 'dp_' || i, 'The buyer disputes the payment dp_' || i || '.', i FROM n;
     INSERT INTO visits (id, affiliate_id, order_id, created_at) ${numbers} SELECT i, i, i, i FROM n;
-    INSERT INTO referrals (id, affiliate_id, order_id, visit_id, status, rate_bps, amount_minor, currency, day,
+    INSERT INTO referrals (id, affiliate_id, order_id, visit_id, status, rate_bps, shop_rate_bps, amount_minor, currency, day,
       created_at, updated_at)
-      ${numbers} SELECT i, i, i, i, 'unpaid', 1000, 10, 'EUR', '1970-01-01', i, i FROM n;
+      ${numbers} SELECT i, i, i, i, 'unpaid', 1000, 1000, 10, 'EUR', '1970-01-01', i, i FROM n;
     INSERT INTO events (id, type, payload, created_at)
       ${numbers} SELECT i, 'order.paid', '{"orderId":' || i || '}', i FROM n;
     INSERT INTO webhook_endpoints (id, url, secret, created_at) VALUES (1, 'https://receiver.example', '', 0);

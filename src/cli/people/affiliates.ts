@@ -114,6 +114,7 @@ function show({ app, now }: Pick<Work<object>, 'app' | 'now'>, code: string): An
   const money = (minor: number): string => formatMoney(minor, balance.currency)
   const rows = campaigns.map((row) => [
     row.campaign ?? '(none)',
+    row.clicks,
     row.visits,
     row.conversions,
     `${row.conversionRate} %`,
@@ -129,7 +130,7 @@ function show({ app, now }: Pick<Work<object>, 'app' | 'now'>, code: string): An
       ...rates.map((rate) => `Rate ${rate.id}: ${describeRate(app.db, rate)}`),
       ...(coupons.length === 0 ? [] : [`Coupons: ${coupons.join(', ')}`]),
       `Visits: ${visits.visits}, ${visits.conversions} converted (${visits.conversionRate} %)`,
-      ...(rows.length === 0 ? [] : [table(['Campaign', 'Visits', 'Converted', 'Rate', 'Earned'], rows)])
+      ...(rows.length === 0 ? [] : [table(['Campaign', 'Clicks', 'Visits', 'Converted', 'Rate', 'Earned'], rows)])
     ]
   }
 }

@@ -49,7 +49,7 @@ export function writeAffiliate(tx: Tx, record: AffiliateRecord, move: Move, tall
   const { username } = getUserById(tx, userId)
   const createdAt = record.createdAt ?? move.now
   const affiliate = insertImportedAffiliate(tx, { wantedId, userId, username, code, status, rateBps, createdAt })
-  for (const { at, count } of record.clicks) recordClicks(tx, affiliate.id, count, at)
+  for (const { at, count } of record.clicks) recordClicks(tx, affiliate.id, { clicks: count }, at)
   move.moved.remember(tx, 'affiliate', id, affiliate.id, move.now)
   tally.arrive()
 }

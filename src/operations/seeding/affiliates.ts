@@ -46,7 +46,8 @@ export function addClicks(tx: Tx, affiliates: readonly AffiliateInput[], now: nu
     if (affiliate === undefined) continue
     for (let ago = 0; ago < daysWithClicks; ago += 1) {
       const at = now - ago * dayMs
-      if (at >= affiliate.createdAt) recordClicks(tx, affiliate.id, 2 + ((Math.imul(ago, 0x9e3779b1) >>> 0) % 11), at)
+      if (at >= affiliate.createdAt)
+        recordClicks(tx, affiliate.id, { clicks: 2 + ((Math.imul(ago, 0x9e3779b1) >>> 0) % 11) }, at)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { writeWhenFree } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { tryTakePoint } from '../limits/points.ts'
@@ -13,6 +13,8 @@ import { affiliateClicks, visits } from './schema.ts'
 /** A visitor who arrived by an affiliate's link. */
 export type Click = {
   ref: string
+  /** Of the link; empty without one. */
+  campaign: string
   /** The ref of an earlier click that the browser still has; null without one. */
   current: string | null
   /** Null without a session. */
@@ -30,14 +32,14 @@ export type Click = {
  */
 export async function countClick(
   shop: Limits,
-  { ref, current, userId, addressKey }: Click,
+  { ref, campaign, current, userId, addressKey }: Click,
   now: number
 ): Promise<{ code: string; days: number } | null> {
   if (!isModuleOn(shop.db, 'affiliates')) return null
   const affiliate = findCounting(shop.db, ref, userId)
   if (affiliate === undefined) return null
   if (await tryTakePoint(shop, { bucket: 'click_ip', key: addressKey }))
-    await writeWhenFree(shop.db, (tx) => recordClicks(tx, affiliate.id, 1, now))
+    await writeWhenFree(shop.db, (tx) => recordClicks(tx, affiliate.id, { clicks: 1, campaign }, now))
   const earlier = current === null ? undefined : findCounting(shop.db, current, userId)
   const isLater = earlier !== undefined && earlier.id !== affiliate.id
   if (isLater && setting(shop.db, 'affiliates.click') === 'first') return null
@@ -50,13 +52,26 @@ function findCounting(db: Db, ref: string, userId: number | null): AffiliateRow 
   return affiliate === undefined || affiliate.userId === userId || !isCreditable(db, affiliate) ? undefined : affiliate
 }
 
-/** Adds clicks to the day of `at` in the shop's time zone. */
-export function recordClicks(tx: Tx, affiliateId: number, clicks: number, at: number): void {
+/** Strangers choose the campaign of a link that they open, so a day has at most so many of an affiliate. */
+const mostCampaigns = 50
+
+/** Adds clicks to the day of `at` in the shop's time zone, and to their campaign while the day has not too many. */
+export function recordClicks(
+  tx: Tx,
+  affiliateId: number,
+  { clicks, campaign: wanted = '' }: { clicks: number; campaign?: string },
+  at: number
+): void {
+  const day = shopDay(tx, at)
+  const ofDay = and(eq(affiliateClicks.affiliateId, affiliateId), eq(affiliateClicks.day, day))
+  const known = tx.orm.select({ campaign: affiliateClicks.campaign }).from(affiliateClicks).where(ofDay).all()
+  const isOneMore = wanted !== '' && !known.some(({ campaign }) => campaign === wanted)
+  const campaign = isOneMore && known.length >= mostCampaigns ? '' : wanted
   tx.orm
     .insert(affiliateClicks)
-    .values({ affiliateId, day: shopDay(tx, at), clicks })
+    .values({ affiliateId, day, campaign, clicks })
     .onConflictDoUpdate({
-      target: [affiliateClicks.affiliateId, affiliateClicks.day],
+      target: [affiliateClicks.affiliateId, affiliateClicks.day, affiliateClicks.campaign],
       set: { clicks: sql`${affiliateClicks.clicks} + excluded.clicks` }
     })
     .run()

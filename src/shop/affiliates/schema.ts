@@ -140,16 +140,21 @@ export const visits = sqliteTable(
   (t) => [uniqueIndex('visits_order').on(t.orderId), index('visits_by_affiliate').on(t.affiliateId, t.campaign)]
 )
 
-/** How often the links of an affiliate were opened on a day: one row for each, however many clicks. */
+/** How often the links of an affiliate were opened on a day: one row for each campaign, however many clicks. */
 export const affiliateClicks = sqliteTable(
   'affiliate_clicks',
   {
     affiliateId: integer('affiliate_id')
       .notNull()
       .references(() => affiliates.id),
-    /** `YYYY-MM-DD` in UTC. */
+    /** `YYYY-MM-DD` in the shop's time zone. */
     day: notPersonal(text('day').notNull()),
+    /** Empty for links without one, and for those beyond the campaigns that a day may have. */
+    campaign: notPersonal(text('campaign').notNull().default('')),
     clicks: integer('clicks').notNull()
   },
-  (t) => [primaryKey({ columns: [t.affiliateId, t.day] }), check('affiliate_clicks_positive', sql`${t.clicks} > 0`)]
+  (t) => [
+    primaryKey({ columns: [t.affiliateId, t.day, t.campaign] }),
+    check('affiliate_clicks_positive', sql`${t.clicks} > 0`)
+  ]
 )

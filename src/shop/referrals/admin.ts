@@ -12,7 +12,7 @@ import { entriesOf, balanceOf } from './ledger.ts'
 import { linesOf } from './lines.ts'
 import type { ReferralLineRow } from './lines.ts'
 import { couponsOfAffiliate } from '../affiliates/coupons.ts'
-import { affiliates, visits } from '../affiliates/schema.ts'
+import { affiliateClicks, affiliates, visits } from '../affiliates/schema.ts'
 import { toCsv, toCsvRows } from '../../platform/csv.ts'
 import type { CsvCell } from '../../platform/csv.ts'
 import { toDecimalText } from '../../platform/money.ts'
@@ -207,7 +207,11 @@ export type VisitCounts = {
   /** Commissions of the conversions after refunds, in minor units. */
   earnedMinor: number
 }
-export type CampaignCounts = VisitCounts & { campaign: string | null }
+export type CampaignCounts = VisitCounts & {
+  campaign: string | null
+  /** How often its links were opened. */
+  clicks: number
+}
 
 type CountRow = { campaign: string | null; visits: number; conversions: number; earnedMinor: number }
 
@@ -227,7 +231,22 @@ function countByCampaign(db: Db, affiliateId: number): CountRow[] {
     .all()
 }
 
-/** Visits and conversions of an affiliate, in total and by campaign, most visits first. Campaign null: no campaign. */
+function clicksByCampaign(db: Db, affiliateId: number): Map<string | null, number> {
+  const { campaign, clicks } = affiliateClicks
+  const rows = db.orm
+    .select({ campaign, clicks: sum(clicks).mapWith(Number) })
+    .from(affiliateClicks)
+    .where(eq(affiliateClicks.affiliateId, affiliateId))
+    .groupBy(campaign)
+    .orderBy(desc(sum(clicks)), campaign)
+    .all()
+  return new Map(rows.map((row) => [row.campaign === '' ? null : row.campaign, row.clicks]))
+}
+
+/**
+ * Visits and conversions of an affiliate, in total, and with the clicks by campaign: most visits first, then the campaigns
+ * that have clicks only. Campaign null: no campaign.
+ */
 export function summariseVisits(db: Db, affiliateId: number): { total: VisitCounts; campaigns: CampaignCounts[] } {
   const rows = countByCampaign(db, affiliateId)
   const sum = (pick: (row: CountRow) => number): number => rows.reduce((total, row) => total + pick(row), 0)
@@ -236,7 +255,17 @@ export function summariseVisits(db: Db, affiliateId: number): { total: VisitCoun
     conversions: sum((row) => row.conversions),
     earnedMinor: sum((row) => row.earnedMinor)
   })
-  return { total, campaigns: rows.map((row) => ({ campaign: row.campaign, ...toCounts(row) })) }
+  const clicks = clicksByCampaign(db, affiliateId)
+  const visited = new Set(rows.map(({ campaign }) => campaign))
+  const nothing = { visits: 0, conversions: 0, earnedMinor: 0 }
+  const unsold = [...clicks.keys()].filter((campaign) => !visited.has(campaign))
+  const all = [...rows, ...unsold.map((campaign) => ({ campaign, ...nothing }))]
+  const campaigns = all.map((row) => ({
+    campaign: row.campaign,
+    clicks: clicks.get(row.campaign) ?? 0,
+    ...toCounts(row)
+  }))
+  return { total, campaigns }
 }
 
 function toCounts({ visits, conversions, earnedMinor }: Omit<CountRow, 'campaign'>): VisitCounts {

@@ -51,7 +51,15 @@ export const affiliateStatsData = z
       conversionPercent: z
         .number()
         .meta({ description: 'Orders for each hundred clicks, at most 100; 0 without clicks.', example: 8.3 })
-    })
+    }),
+    campaigns: z
+      .array(
+        z.object({
+          campaign: z.string().nullable().meta({ description: 'Null for links without one.', example: 'spring' }),
+          clicks: z.int().meta({ example: 12 })
+        })
+      )
+      .meta({ description: 'The 50 campaigns with the most clicks, the first of them first.' })
   })
   .meta({ id: 'AffiliateStats' })
 export type AffiliateStats = z.infer<typeof affiliateStatsData>

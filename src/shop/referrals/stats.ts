@@ -13,7 +13,7 @@ import { acceptedStatuses } from './states.ts'
 const { placeholder } = sql
 const clicksSince = statement((orm) =>
   orm
-    .select({ day: affiliateClicks.day, clicks: affiliateClicks.clicks })
+    .select({ day: affiliateClicks.day, campaign: affiliateClicks.campaign, clicks: affiliateClicks.clicks })
     .from(affiliateClicks)
     .where(
       and(
@@ -125,9 +125,12 @@ function statsOf(db: Db, affiliateId: number, days: number, now: number): Affili
   const counts = Array.from({ length: days }, (_, index) => ({ day: addDays(from, index), ...emptyCounts() }))
   const byDay = new Map(counts.map((count) => [count.day, count]))
   // After the clock was set back, there may be rows of days that have not come yet.
-  for (const { day, clicks } of clicksSince(db).all({ affiliateId, firstDay: from })) {
+  const campaigns = new Map<string, number>()
+  for (const { day, campaign, clicks } of clicksSince(db).all({ affiliateId, firstDay: from })) {
     const count = byDay.get(day)
-    if (count !== undefined) count.clicks = clicks
+    if (count === undefined) continue
+    count.clicks += clicks
+    campaigns.set(campaign, (campaigns.get(campaign) ?? 0) + clicks)
   }
   for (const { day, currency, orders, amountMinor } of ordersSince(db).all({ affiliateId, firstDay: from })) {
     const count = byDay.get(day)
@@ -135,7 +138,15 @@ function statsOf(db: Db, affiliateId: number, days: number, now: number): Affili
     count.orders += orders
     count.commissions.push({ currency, amountMinor })
   }
-  return { from, to, days: counts, totals: totalsOf(counts) }
+  return { from, to, days: counts, totals: totalsOf(counts), campaigns: topCampaigns(campaigns) }
+}
+
+/** The campaigns with the most clicks; links without one are one of them. */
+function topCampaigns(clicks: ReadonlyMap<string, number>): AffiliateStats['campaigns'] {
+  return [...clicks]
+    .map(([campaign, clicks]) => ({ campaign: campaign === '' ? null : campaign, clicks }))
+    .toSorted((a, b) => b.clicks - a.clicks || (a.campaign ?? '').localeCompare(b.campaign ?? ''))
+    .slice(0, 50)
 }
 
 function emptyCounts(): AffiliateCounts {

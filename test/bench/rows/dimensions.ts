@@ -129,8 +129,8 @@ export const dimensions: readonly Dimension[] = [
     many: 100_000,
     fill: (count) => `
       INSERT INTO visits (id, affiliate_id, order_id, created_at) ${numbers(count)} SELECT ${first} + i, 1, ${first} + i, ${now} FROM n;
-      INSERT INTO referrals (affiliate_id, order_id, visit_id, status, rate_bps, amount_minor, currency, day, created_at, updated_at)
-        ${numbers(count)} SELECT 1, ${first} + i, ${first} + i, 'unpaid', 1000, 100, 'EUR',
+      INSERT INTO referrals (affiliate_id, order_id, visit_id, status, rate_bps, shop_rate_bps, amount_minor, currency, day, created_at, updated_at)
+        ${numbers(count)} SELECT 1, ${first} + i, ${first} + i, 'unpaid', 1000, 1000, 100, 'EUR',
           date(${now} / 1000 - i % 300 * 86400, 'unixepoch'), ${now}, ${now} FROM n;`,
     requests: [...affiliate, { ...checkout, about: 'a checkout by their link', path: `${checkout.path}?ref=code4` }]
   },

@@ -38,8 +38,8 @@ describe('an operator', () => {
     const shown = showAffiliate(shop.db, getAffiliate(shop.db, 'mira'), shop.clock.now())
     expect(shown.visits).toEqual({ visits: 4, conversions: 2, conversionRate: 50, earnedMinor: 1_500 })
     expect(shown.campaigns).toEqual([
-      { campaign: 'spring', visits: 3, conversions: 1, conversionRate: 33.33, earnedMinor: 1_000 },
-      { campaign: null, visits: 1, conversions: 1, conversionRate: 100, earnedMinor: 500 }
+      { campaign: 'spring', clicks: 0, visits: 3, conversions: 1, conversionRate: 33.33, earnedMinor: 1_000 },
+      { campaign: null, clicks: 0, visits: 1, conversions: 1, conversionRate: 100, earnedMinor: 500 }
     ])
     expect(shown.balance).toMatchObject({ pendingMinor: 1_000, unpaidMinor: 1_500 })
     expect(shown.affiliate).toMatchObject({ email: 'mira@shop.example', rate: 10, ownRate: null })

@@ -93,8 +93,9 @@ CREATE UNIQUE INDEX `users_username_key` ON `users` (`username_key`);--> stateme
 CREATE TABLE `affiliate_clicks` (
 	`affiliate_id` integer NOT NULL,
 	`day` text NOT NULL,
+	`campaign` text DEFAULT '' NOT NULL,
 	`clicks` integer NOT NULL,
-	PRIMARY KEY(`affiliate_id`, `day`),
+	PRIMARY KEY(`affiliate_id`, `day`, `campaign`),
 	FOREIGN KEY (`affiliate_id`) REFERENCES `affiliates`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "affiliate_clicks_positive" CHECK("affiliate_clicks"."clicks" > 0)
 ) STRICT;
