@@ -7,7 +7,16 @@ import { existsSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 
 /** What templates name. The files import or refer to all others. */
-export type AssetName = 'style' | 'invoiceStyle' | 'icon' | 'offers' | 'product' | 'shell' | 'copy-link' | 'passkey'
+export type AssetName =
+  | 'style'
+  | 'invoiceStyle'
+  | 'icon'
+  | 'enhance'
+  | 'offers'
+  | 'product'
+  | 'shell'
+  | 'copy-link'
+  | 'passkey'
 
 const types: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
@@ -60,6 +69,7 @@ function readAssets(): Assets {
     style: addressOf('style.css'),
     invoiceStyle: addressOf('invoice.css'),
     icon: addressOf('shop.svg'),
+    enhance: addressOf('enhance.js'),
     offers: addressOf('offers.js'),
     product: addressOf('product.js'),
     shell: addressOf('shell.js'),

@@ -33,8 +33,8 @@ const fields = [
   ...addressFields
 ] as const
 
-/** What the buttons of the form do; the button that orders has no name. */
-export type FormAction = 'order' | 'coupon' | 'vatId' | 'country'
+/** What the buttons of the form do; the button that orders has no name, and a script sends `update` for another method. */
+export type FormAction = 'order' | 'coupon' | 'vatId' | 'country' | 'update'
 
 /** Where to ship to, the address of a business for its invoice, or only the country of what is not shipped. */
 export type AskedAddress = 'shipping' | 'business' | 'country'
@@ -115,7 +115,7 @@ export function readValues(form: URLSearchParams): Record<string, string> {
  */
 export function readAction(form: URLSearchParams, order: OrderRow): FormAction {
   const action = form.get('action')
-  if (action === 'country' || action === 'vatId') return action
+  if (action === 'country' || action === 'vatId' || action === 'update') return action
   const code = form.get('coupon')
   if (action === 'coupon' || (code !== null && code.trim() !== '')) return 'coupon'
   const vatId = form.get('vatId')?.trim() ?? ''

@@ -64,6 +64,7 @@ const actions: Readonly<Record<FormAction, (call: PageCall, submitted: Submitted
     order: pay,
     coupon: applyCode,
     vatId: applyVatId,
+    update: (call, submitted) => again(call, submitted, {}),
     country: (call, submitted) =>
       again(
         call,

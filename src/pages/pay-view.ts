@@ -29,6 +29,9 @@ import type { AskedAddress } from './pay-form.ts'
 import { visitorOf } from './prove-page.ts'
 import { shopPage, siteOf } from './shop-site.ts'
 import { checkoutFields, optionalAddress } from './storefront/form-view.ts'
+import { lineImage } from '../shop/catalog/public/image.ts'
+import type { Summary } from './storefront/order-card.ts'
+import { toPicture } from './storefront/products.ts'
 import type { AddressForm, Site } from './storefront/site.ts'
 
 /**
@@ -56,7 +59,8 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
     focus: known.focus,
     action: pathOf(order),
     isChange,
-    summary: summaryOf(app, shown, site, preview ?? undefined),
+    summary: pictured(app, order, summaryOf(app, shown, site, preview ?? undefined), site),
+    totalText: moneyText(dueMinor(app.db, shown), shown, site),
     total: shown.totalMinor,
     shipping: asksShipping ? shippingView(preview, country, site, draft) : null,
     coupon: canTakeCoupon(app.db, order) ? fields.coupon : null,
@@ -73,9 +77,22 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
   }
   return {
     ...shopPage(app, { template: 'checkout', title: site.t('pay.title'), data }, {}, site),
+    script: 'enhance',
     // Stripe's page can have the shop's own domain, which is not known here.
     leadsTo: [order.returnUrl, order.cancelUrl, app.cards?.name === 'stripe' ? 'https:' : null]
   }
+}
+
+/** The summary with a picture for each line that has one. */
+function pictured({ db, publicUrl }: App, { id }: OrderRow, summary: Summary, site: Site): Summary {
+  const items = itemsOf(db, id)
+  const lines = summary.lines.map((line, index) => {
+    const item = items[index]
+    return item === undefined
+      ? line
+      : { ...line, picture: toPicture(lineImage(db, item, publicUrl()), line.name, site) }
+  })
+  return { ...summary, lines }
 }
 
 /** The methods to pay with, the first of them or that of the draft chosen; a single one is not a choice. */
@@ -106,6 +123,7 @@ function shippingView({ shown, choice }: ShownOrder, country: string, site: Site
     tooHeavy: methods.length === 0 ? t('pay.tooHeavy', { country: countryName(country, textLanguage) }) : null,
     legend: t(methods.some(({ pickup }) => pickup) ? 'shipping.howToGet' : 'shipping.how'),
     name: 'shipping_method',
+    refreshes: 'update',
     errors: errors['shipping_method'],
     options: methods.map(({ id, name, estimate, amountMinor }) => ({
       value: id,

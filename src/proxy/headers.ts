@@ -9,6 +9,7 @@ const forwardedHeaders = [
   'x-correlation-id',
   'content-type',
   'accept',
+  'accept-language',
   'if-none-match'
 ] as const
 

@@ -53,23 +53,20 @@ test('a business enters its VAT id in the cart, and sees the price without tax b
   await look(page, 'hosted-vat-id')
 })
 
-test('the page of an order, which has no script, offers the methods and shows another total before the order', async () => {
-  const { page } = await newVisitor(browser)
+test('the page of an order offers the methods without script, and shows a higher total before the order', async () => {
+  const { page } = await newVisitor(browser, { javaScriptEnabled: false })
   const { data } = await shop
     .visitor()
     .post<{ checkoutUrl: string }>('/store/checkout-session', { items: [{ productId: 1, quantity: 1 }] })
   await page.goto(data.checkoutUrl)
   await page.getByLabel('Email for the receipt').fill('guest@example.com')
   await fillHostedAddress(page)
-  await look(page, 'hosted-shipping')
   await page.getByLabel('Express').check()
   await page.getByLabel('Bank transfer or cash').check()
   await page.getByRole('button', { name: 'Order and pay' }).last().click()
   await page.getByText('With this address and shipping').waitFor()
-  await look(page, 'hosted-shipping-confirm')
   await page.getByRole('button', { name: 'Order and pay' }).last().click()
   await page.waitForURL(/checkout\/done/)
-  await look(page, 'order-shipping')
 })
 
 test('a cart that is too heavy for a country names it in the cart and on the page of the order, until the address is nearer', async () => {

@@ -235,6 +235,7 @@ describe('a forwarded request', () => {
         'idempotency-key': 'k1',
         'x-correlation-id': 'c1',
         accept: 'application/json',
+        'accept-language': 'de',
         'if-none-match': '"e"',
         connection: 'x-nonce',
         authorization: 'Bearer stolen',
@@ -250,8 +251,7 @@ describe('a forwarded request', () => {
       })
     )
     const headers = { ...service.received[0]?.headers }
-    for (const own of ['host', 'connection', 'content-length', 'accept-encoding', 'accept-language', 'user-agent'])
-      delete headers[own]
+    for (const own of ['host', 'connection', 'content-length', 'accept-encoding', 'user-agent']) delete headers[own]
     // Added by fetch.
     for (const own of ['sec-fetch-mode', 'cache-control', 'pragma']) delete headers[own]
     expect(headers).toEqual({
@@ -260,6 +260,7 @@ describe('a forwarded request', () => {
       'x-correlation-id': 'c1',
       'content-type': 'application/json',
       accept: 'application/json',
+      'accept-language': 'de',
       'if-none-match': '"e"',
       'x-forwarded-for': '198.51.100.7',
       'x-shopstead-proxy': '1'

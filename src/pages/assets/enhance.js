@@ -55,10 +55,21 @@ addEventListener('change', (event) => refreshFor(event, 0))
 addEventListener('input', (event) => {
   const { target: field } = event
   if (field instanceof HTMLElement) keep(field.closest('form[data-keeps]'))
+  clearError(field)
   // A number that is half typed, and text that is not finished, are not sent.
   if (field instanceof HTMLInputElement && field.type === 'number' && field.value !== '' && field.validity.valid)
     refreshFor(event, typingMs)
 })
+
+/** What was wrong with a field does not count any more when the buyer changes it. The server checks it again. */
+function clearError(field) {
+  if (field?.getAttribute('aria-invalid') !== 'true') return
+  field.removeAttribute('aria-invalid')
+  const error = document.getElementById(`${field.name}-error`)
+  if (error === null) return
+  error.textContent = ''
+  error.hidden = true
+}
 
 function refreshFor({ target: field }, afterMs) {
   if (!(field instanceof HTMLElement) || field.dataset.refreshes === undefined) return
@@ -95,7 +106,7 @@ async function refresh(form, action, { submitter = null, also = {}, without } = 
   if (signal.aborted) return
   if (text === '') return unanswered(form)
   const next = new DOMParser().parseFromString(text, 'text/html')
-  showNext(form, next, typed, submitter?.dataset.focus)
+  showNext(form, next, typed, submitter)
 }
 
 async function load(address, init) {
@@ -110,7 +121,7 @@ function unanswered(form) {
 }
 
 /** Shows the form of an answer, or, if it has none, its main part. */
-function showNext(form, page, typed, focus) {
+function showNext(form, page, typed, submitter) {
   const next = page.getElementById(form.id)
   const focused = document.activeElement ?? document.body
   if (next === null) find('main').replaceChildren(...page.querySelector('main').childNodes)
@@ -119,7 +130,10 @@ function showNext(form, page, typed, focus) {
     morph(form, next, typed)
   }
   dispatchEvent(new Event('cart'))
+  const focus = submitter?.dataset.focus
+  const wrong = submitter === null ? null : form.querySelector('[aria-invalid][autofocus]')
   if (focus !== undefined) document.getElementById(focus)?.focus()
+  else if (wrong !== null) wrong.focus()
   else if (focused !== document.body && !focused.isConnected) find('main').focus()
 }
 

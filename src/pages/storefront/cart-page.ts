@@ -4,6 +4,7 @@ import { toPicture } from './products.ts'
 import {
   cartCookie,
   isOrderToken,
+  limits,
   nameOf,
   parseCart,
   quantityOf,
@@ -295,7 +296,7 @@ async function cartPage(
     form,
     checked
   )
-  const lines = linesOf(visit, quote)
+  const lines = linesOf(visit, quote, form)
   const wrong = [...Object.keys(refused), ...(couponError === null ? [] : ['couponCode'])]
   const { required } = quote.shipping
   const values = { ...(isSignedIn && required ? await nameOfAccount(visit) : {}), ...Object.fromEntries(form) }
@@ -325,6 +326,7 @@ async function cartPage(
       news: newsOf(quote, lines, t),
       total: quote.total,
       sums: sumsOf(quote, site),
+      totalText: money(quote.total, site),
       renewal: renewalText(quote, site),
       values,
       fields: checkoutFields(
@@ -390,7 +392,7 @@ function shippingChoice(methods: Quoted['methods'], { shippingMethod }: Wish, si
 type Line = ReturnType<typeof linesOf>[number]
 
 /** The lines with what is wrong with them, and what solves it; some problems are only solved by removing the line. */
-function linesOf({ site, cookie }: Visit, { lines, problems }: Quote) {
+function linesOf({ site, cookie }: Visit, { lines, problems }: Quote, form: URLSearchParams) {
   return lines.map((line, index) => {
     const item = nameOf(line)
     const name = line.name ?? site.t('noLongerSold')
@@ -403,6 +405,7 @@ function linesOf({ site, cookie }: Visit, { lines, problems }: Quote) {
       quantity: line.quantity,
       price: money((line.unitPrice ?? 0) * line.quantity, site),
       picture: toPicture(line.image, name, site),
+      most: isOver(form, item) ? site.t('cart.most', { count: limits.quantity }) : null,
       isOut: own.some(({ code }) => code !== 'not_enough'),
       problems: own.map(({ code, message, left = 0 }) => ({
         message,
@@ -412,6 +415,11 @@ function linesOf({ site, cookie }: Visit, { lines, problems }: Quote) {
       }))
     }
   })
+}
+
+/** Whether the buyer typed more of a product than an order can have. The cart then has as many as it can. */
+function isOver(form: URLSearchParams, item: string): boolean {
+  return Number(form.getAll(`quantity-${item}`).at(-1)) > limits.quantity
 }
 
 /** The problems that belong to no line and no field. The form itself asks for the address. */

@@ -156,8 +156,9 @@ export function checkoutFields(
     focus: name === focus
   })
   const refreshing = refreshes === undefined ? {} : { refreshes }
-  const name = (part: 'firstName' | 'lastName', autocomplete: string): FieldView =>
-    view(part, isNameRequired ? t(part) : t('optional', { label: t(part) }), { autocomplete, required: isNameRequired })
+  const optional = (label: string): string => t('optional', { label })
+  // A company or a person with one name has no first name. Without any, goods cannot be delivered.
+  const lastName = isNameRequired ? t('lastNameOrCompany') : optional(t('lastName'))
   const newPassword = {
     type: 'password',
     autocomplete: 'new-password',
@@ -165,8 +166,10 @@ export function checkoutFields(
   } as const
   return {
     email: view('email', t('receiptEmail'), { type: 'email', autocomplete: 'email', required: true }),
-    firstName: name('firstName', 'given-name'),
-    lastName: name('lastName', 'family-name'),
+    firstName: view('firstName', isNameRequired ? t('firstName') : optional(t('firstName')), {
+      autocomplete: 'given-name'
+    }),
+    lastName: view('lastName', lastName, { autocomplete: 'family-name', required: isNameRequired }),
     password: view('password', t('password'), newPassword),
     emailCode: view('emailCode', t('prove.code'), { autocomplete: 'one-time-code' }),
     coupon: view(coupon, t('coupon'), refreshing),

@@ -164,7 +164,7 @@ function assertBuyer(tx: Tx, { keys }: ShopContext, order: OrderRow, visitor: Vi
 }
 
 /**
- * The buyer confirms a total that is not the one of the form. The gateway's page shows the total itself.
+ * The buyer confirms a total that is higher than that of the form. The gateway's page shows the total itself.
  *
  * @throws AppError VALIDATION_FAILED (`payment_method`, `total`)
  */
@@ -172,9 +172,11 @@ function assertShown(shop: ShopContext, order: OrderRow, { method, shownTotalMin
   const { totalMinor, currency } = order
   if (!paymentMethods[method].isOffered(shop, order))
     throw validationFailed({ payment_method: ['Please choose a payment method.'] })
-  if (method === 'card' || shownTotalMinor === undefined || shownTotalMinor === totalMinor) return
+  if (method === 'card' || shownTotalMinor === undefined || totalMinor <= shownTotalMinor) return
   const total = formatMoney(totalMinor, currency)
-  throw validationFailed({ total: [`With this address and shipping, the total is ${total}. Please order again.`] })
+  throw validationFailed({
+    total: [`With this address and shipping, the total is ${total}. Press the button below to order.`]
+  })
 }
 
 function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, now: number): void {

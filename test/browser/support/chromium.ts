@@ -118,13 +118,12 @@ export async function fillStreet(page: Page): Promise<void> {
   await fillHamburg(page)
 }
 
-/** Fills in the address on the page of an order, which has no script: the country decides about the other fields. */
+/** Fills in the address on the page of an order: the country decides about the other fields, at once or by a button. */
 export async function fillHostedAddress(page: Page, country = 'DE'): Promise<void> {
   await page.getByLabel('Country').selectOption(country)
-  await page
-    .getByRole('button', { name: /^(Change country|Continue)$/ })
-    .last()
-    .click()
+  await page.locator('form:not([data-refreshing]) .total-bar').waitFor()
+  const go = page.getByRole('button', { name: /^(Change country|Continue)$/ }).last()
+  if (await go.isVisible()) await go.click()
   await (country === 'DE' ? fillHamburg(page) : fillName(page))
 }
 

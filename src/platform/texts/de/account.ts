@@ -57,6 +57,7 @@ export const account = {
   'forgot.back': 'Zurück zur Anmeldung',
   firstName: 'Vorname',
   lastName: 'Nachname',
+  lastNameOrCompany: 'Nachname oder Firma',
   password: 'Passwort',
   email: 'E-Mail',
   yourProfile: 'Ihr Profil',

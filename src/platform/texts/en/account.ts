@@ -54,6 +54,7 @@ export const account = {
   'forgot.back': 'Back to log in',
   firstName: 'First name',
   lastName: 'Last name',
+  lastNameOrCompany: 'Last name or company',
   password: 'Password',
   email: 'Email',
   yourProfile: 'Your profile',

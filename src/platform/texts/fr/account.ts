@@ -57,6 +57,7 @@ export const account = {
   'forgot.back': 'Retour à la connexion',
   firstName: 'Prénom',
   lastName: 'Nom',
+  lastNameOrCompany: 'Nom ou société',
   password: 'Mot de passe',
   email: 'E-mail',
   yourProfile: 'Votre profil',

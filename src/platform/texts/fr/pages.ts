@@ -184,6 +184,7 @@ export const pages = {
     one: 'Un article demande votre attention.',
     other: '{count} articles demandent votre attention.'
   },
+  'cart.most': 'Au plus {count} exemplaires d’un article par commande.',
   'cart.quantityOf': 'Quantité de {name}',
   'cart.remove': 'Retirer',
   'cart.removeNamed': 'Retirer {name}',
@@ -199,6 +200,7 @@ export const pages = {
   'cart.cancelled': 'Rien n’a été débité. Votre panier est inchangé.',
   'renewal.month': 'Ensuite {amount} par mois, à partir du {day}, jusqu’à la fin de l’abonnement.',
   'renewal.year': 'Ensuite {amount} par an, à partir du {day}, jusqu’à la fin de l’abonnement.',
+  'sum.yourOrder': 'Votre commande',
   'sum.subtotal': 'Sous-total',
   'sum.discount': 'Remise',
   'sum.shipping': 'Livraison',
