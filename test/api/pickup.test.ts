@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
-import { packCsv, packingSlips } from '../../src/operations/packing/pack-list.ts'
+import { addressLabels, packCsv, packingSlips } from '../../src/operations/packing/pack-list.ts'
 import type { Quote } from '../../src/shop/checkout/shapes.ts'
 import { documentsOf } from '../../src/shop/invoices/find.ts'
 import { getOrderByPublicToken } from '../../src/shop/orders/find.ts'
@@ -97,6 +97,7 @@ describe('picking up in the shop', () => {
     expect(toPack).toMatchObject({ id: order.id, pickup: true, shipTo: ['Gwen Ray'] })
     expect([...packCsv(toPack === undefined ? [] : [toPack])].join('')).toContain('Pick-up: Gwen Ray')
     expect(packingSlips('Quay', toPack === undefined ? [] : [toPack])).toContain('<h1>Pick-up</h1>')
+    expect(addressLabels(shop.app.db, toPack === undefined ? [] : [toPack])).toContain('There is nothing to send.')
 
     shipOrder(shop.app.db, order.id, shipmentInput.parse({}), 'operator', shop.app.clock.now())
     const ready = await nextMail(shop.dataDir, 'gwen@example.com', 2)

@@ -24,7 +24,7 @@ import { countOf, parseId } from '../terminal/arguments.ts'
 import type { Answer } from '../terminal/output.ts'
 import { addCommand, assertPublicUrl, confirmOrRefuse, runs } from '../run.ts'
 import { table } from '../terminal/table.ts'
-import { packCsv, packingSlips } from '../../operations/packing/pack-list.ts'
+import { addressLabels, packCsv, packingSlips } from '../../operations/packing/pack-list.ts'
 import { shopDay } from '../../shop/settings/shop-days.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { listOrdersToPack } from '../../shop/shipments/pack-list.ts'
@@ -212,7 +212,7 @@ async function exportDocuments(work: Work<DocumentsOptions>, folder: string): Pr
   }
 }
 
-type PackOptions = { csv?: string; html?: string }
+type PackOptions = { csv?: string; html?: string; labels?: string }
 
 /** Lists what to ship, as a table, CSV and packing slips. */
 export function definePack(group: ShopCommand): void {
@@ -224,15 +224,17 @@ export function definePack(group: ShopCommand): void {
   )
     .option('--csv <file>', 'write the lines to a new CSV file')
     .option('--html <file>', 'write the packing slips to a new HTML file')
+    .option('--labels <file>', 'write the address labels to a new HTML file')
   runs(pack, showPack)
 }
 
 function showPack({ app, options }: Work<PackOptions>): Answer {
   const orders = (): Generator<OrderToPack, void> => listOrdersToPack(app.db)
-  const { csv, html } = options
+  const { csv, html, labels } = options
   if (csv !== undefined) writeCsv(csv, packCsv(orders()))
   if (html !== undefined) writeNewFile(html, packingSlips(setting(app.db, 'shop.name'), [...orders()]))
-  const files = [csv, html].filter((file) => file !== undefined)
+  if (labels !== undefined) writeNewFile(labels, addressLabels(app.db, [...orders()]))
+  const files = [csv, html, labels].filter((file) => file !== undefined)
   return {
     json: new JsonList('orders', orders()),
     human: [

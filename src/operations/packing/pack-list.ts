@@ -1,6 +1,9 @@
 import { assetPath } from '../../platform/package-root.ts'
 import { openTemplates } from '../../platform/templates.ts'
 import { toCsv, toCsvRows } from '../../platform/csv.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { textsIn } from '../../platform/texts/languages.ts'
+import { sellerOf, senderLines } from '../../shop/settings/seller.ts'
 import type { OrderToPack } from '../../shop/shipments/pack-list.ts'
 
 const columns = [
@@ -52,4 +55,12 @@ export function* packCsv(orders: Iterable<OrderToPack>): Generator<string, void>
 /** One HTML page with a packing slip for each order, which prints each slip on paper of its own. It loads nothing. */
 export function packingSlips(shopName: string, orders: readonly OrderToPack[]): string {
   return openTemplates(assetPath('operations', 'packing')).html('packing-slips.eta', { shopName, orders })
+}
+
+/** One HTML page with an address label of 100 × 150 mm for each parcel that is sent. It loads nothing. */
+export function addressLabels(db: Db, orders: readonly OrderToPack[]): string {
+  const known = new Set(orders.map(({ id }) => id))
+  const parcels = orders.filter(({ packWith, pickup }) => !pickup && (packWith === null || !known.has(packWith)))
+  const from = senderLines(sellerOf(db), textsIn('en'))
+  return openTemplates(assetPath('operations', 'packing')).html('address-labels.eta', { from, orders: parcels })
 }

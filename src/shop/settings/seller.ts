@@ -39,20 +39,27 @@ export function sellerOf(db: Db): Seller {
   }
 }
 
-/** The seller in lines, the name first. The address is there as a whole, or not at all. */
-export function sellerLines(
-  { name, street, postcode, city, country, vatId, taxNumber, register, bankAccount, legal }: Seller,
-  { t, textLanguage }: Pick<Texts, 't' | 'textLanguage'>
+/** The name of the seller, and the address as an envelope has it: as a whole, or not at all. */
+export function senderLines(
+  { name, street, postcode, city, country }: Seller,
+  { textLanguage }: Pick<Texts, 'textLanguage'>
 ): string[] {
   const place = { address1: street, postcode, city, ...(country === '' ? {} : { country }) }
-  const address = street === '' && city === '' ? [] : postalLines(place, textLanguage)
+  return [name, ...(street === '' && city === '' ? [] : postalLines(place, textLanguage))]
+}
+
+/** The seller in lines, the name first. */
+export function sellerLines(seller: Seller, { t, textLanguage }: Pick<Texts, 't' | 'textLanguage'>): string[] {
+  const { vatId, taxNumber, register, bankAccount, legal } = seller
   const numbers = [
     vatId === '' ? '' : t('doc.vatId', { id: vatId }),
     taxNumber === '' ? '' : t('seller.taxNumber', { number: taxNumber }),
     register,
     bankAccount === '' ? '' : t('seller.bankAccount', { account: bankAccount })
   ]
-  return [name, ...address, ...numbers, ...legal.split('\n')].map((line) => line.trim()).filter((line) => line !== '')
+  return [...senderLines(seller, { textLanguage }), ...numbers, ...legal.split('\n')]
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
 }
 
 /** The seller as emails end with it; empty if the settings say nothing about it. */
