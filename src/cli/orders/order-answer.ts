@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { readNamedItem } from '../../shop/checkout/phone-order.ts'
 import type { App } from '../../app.ts'
@@ -67,12 +66,6 @@ export function additionLines(app: App, order: OrderRow): string[] {
   const due = formatMoney(dueMinor(app.db, order), currency)
   return [`Order ${id} adds to it. The buyer pays ${due} for it at ${payUrl(app, order)}`]
 }
-
-/** What an operator says about a refund or a return, for the history. */
-export const reasonText = z
-  .string()
-  .trim()
-  .refine((text) => /^[^\p{Cc}]{1,500}$/u.test(text), 'The reason must be one line of 1 to 500 characters.')
 
 /**
  * The answer of a command about one order, after what the command did.

@@ -13,12 +13,13 @@ import {
   describePayment,
   findUncountedPayment
 } from '../../shop/payments/unexpected-payment.ts'
+import { reasonInput } from '../../shop/orders/refund-lines.ts'
 import type { WantedRefund } from '../../shop/orders/refund-lines.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { markPaid } from '../../shop/payments/attempts.ts'
 import { isRefundOpen, planRefund, refundOrder } from '../../shop/payments/refund.ts'
 import { countOf, parseAge, parseId } from '../terminal/arguments.ts'
-import { answer, by, parseLineQuantity, reasonText } from './order-answer.ts'
+import { answer, by, parseLineQuantity } from './order-answer.ts'
 import type { Answer } from '../terminal/output.ts'
 import { plain } from '../terminal/table.ts'
 import { showProgress } from '../terminal/output.ts'
@@ -187,7 +188,7 @@ function parseRefund({ item, shipping, amount, restock, reason }: RefundOptions,
       : restock === false
         ? 'none'
         : undefined,
-    reason: reason === undefined ? undefined : parseWith(reasonText, reason)
+    reason: parseWith(reasonInput, { reason }).reason
   }
 }
 

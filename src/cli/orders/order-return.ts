@@ -7,6 +7,7 @@ import { findNamedItems } from '../../shop/checkout/phone-order.ts'
 import { askForReturn, planReturn, settleReturn } from '../../shop/corrections/settle-return.ts'
 import type { ReceivedGoods } from '../../shop/corrections/settle-return.ts'
 import { getOrder } from '../../shop/orders/find.ts'
+import { reasonInput } from '../../shop/orders/refund-lines.ts'
 import { dropReturn, listAllReturns, returnStates } from '../../shop/shipments/returns.ts'
 import type { ReturnView } from '../../shop/shipments/returns.ts'
 import type { ShopCommand, Work } from '../run.ts'
@@ -14,16 +15,7 @@ import { addCommand, assertPublicUrl, confirmOrRefuse, runs } from '../run.ts'
 import { parseId, parsePageLimit } from '../terminal/arguments.ts'
 import { plain, table, timeCell } from '../terminal/table.ts'
 import type { Answer } from '../terminal/output.ts'
-import {
-  additionLines,
-  additionView,
-  answer,
-  by,
-  parseHold,
-  parseItem,
-  parseLineQuantity,
-  reasonText
-} from './order-answer.ts'
+import { additionLines, additionView, answer, by, parseHold, parseItem, parseLineQuantity } from './order-answer.ts'
 
 type ReturnOptions = {
   item?: string[]
@@ -129,7 +121,7 @@ function parseGoods(app: App, options: ReturnOptions, currency: string): Receive
           ? 'all'
           : 'none',
     shipping: typeof shipping === 'string' ? toMinor(shipping, currency) : shipping === true ? 'all' : undefined,
-    reason: reason === undefined ? undefined : parseWith(reasonText, reason),
+    reason: parseWith(reasonInput, { reason }).reason,
     byHand,
     holdMinutes: parseHold(hold)
   }

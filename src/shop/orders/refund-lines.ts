@@ -1,4 +1,5 @@
 import { asc, desc, eq, sql } from 'drizzle-orm'
+import { z } from 'zod'
 import { validationFailed } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { toIsoOrNull } from '../../platform/iso-time.ts'
@@ -28,6 +29,15 @@ export type WantedRefund = {
   restock?: readonly LineQuantity[] | 'none' | undefined
   reason?: string | undefined
 }
+
+/** What an operator says about a refund or a return, for the history. */
+export const reasonInput = z.object({
+  reason: z
+    .string()
+    .trim()
+    .refine((text) => /^[^\p{Cc}]{1,500}$/u.test(text), 'The reason must be one line of 1 to 500 characters.')
+    .optional()
+})
 
 /** A part of an order's total: a line item, or the shipping at one tax rate. Amounts in minor units, with tax. */
 export type Part = {
