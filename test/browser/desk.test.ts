@@ -7,7 +7,8 @@ import { invite } from '../../src/shop/desk/people.ts'
 import type { Role } from '../../src/shop/desk/roles.ts'
 import { listDeskLog } from '../../src/shop/desk/act.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
-import { enableDesk } from '../support/desk-visitor.ts'
+import { quay } from '../support/addresses.ts'
+import { enableDesk, paidOrder } from '../support/desk-visitor.ts'
 import { look, newVisitor } from './support/chromium.ts'
 import { openDemoShop } from './support/demo-shop.ts'
 
@@ -80,6 +81,47 @@ test('an order is packed, shipped and partly refunded, and the command that does
   await press(page, 'Yes, do it')
   await page.getByText('Done.').waitFor()
   await look(page, 'desk-refunded')
+  expect(complaints).toEqual([])
+})
+
+test('goods of an order are changed, sent back, exchanged and labelled, and the buyer is corrected', async () => {
+  const { page, complaints } = await onPhone('orders', 'berta@shop.example')
+  const id = paidOrder(shop.app, { items: ['enamel-kettle'], shippingAddress: quay })
+  await page.goto(`${shop.url}/desk/orders/${id}`)
+  await follow(page, 'Edit the buyer')
+  await page.getByLabel('Town or city').fill('Kiel')
+  await look(page, 'desk-order-edit')
+  await press(page, 'Edit the buyer')
+  await page.getByText('Done.').waitFor()
+  await follow(page, 'Change items or shipping')
+  await page.getByLabel('1. ').first().fill('1')
+  await look(page, 'desk-order-goods')
+  await press(page, 'Change items or shipping')
+  await page.getByText('--line 1:1').waitFor()
+  await look(page, 'desk-order-goods-sure')
+  await press(page, 'Yes, do it')
+  await page.getByText('Done.').waitFor()
+  const label = await page.context().newPage()
+  await label.goto(`${shop.url}/desk/orders/${id}/label`)
+  await label.getByText('Kiel').waitFor()
+  await label.close()
+  await follow(page, 'Ship')
+  await press(page, 'Ship')
+  await page.getByText('Done.').waitFor()
+  await follow(page, 'Expect a return')
+  await page.getByLabel('1. ').first().fill('1')
+  await look(page, 'desk-return')
+  await press(page, 'Expect a return')
+  await page.getByText('Return 1', { exact: true }).waitFor()
+  await look(page, 'desk-order-returned')
+  await follow(page, 'Goods are back')
+  await page.getByLabel('Put the goods back into the stock').check()
+  await look(page, 'desk-receive')
+  await press(page, 'Goods are back')
+  await page.getByText('--item 1:1 --received --restock').waitFor()
+  await press(page, 'Yes, do it')
+  await page.getByText('Done.').waitFor()
+  await page.getByText('Refunded').first().waitFor()
   expect(complaints).toEqual([])
 })
 

@@ -5,6 +5,8 @@ import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
 import { editProduct } from '../../src/shop/catalog/manage/edit-product.ts'
 import { exportProduct } from '../../src/shop/catalog/export-catalog.ts'
 import { getProduct } from '../../src/shop/catalog/products.ts'
+import { getOrder, itemsOf } from '../../src/shop/orders/find.ts'
+import { listReturns } from '../../src/shop/shipments/returns.ts'
 import { setting } from '../../src/shop/settings/settings.ts'
 import { enableDesk, hiddenOf, paidOrder, personAtDesk } from '../support/desk-visitor.ts'
 import { startShop } from '../support/running-shop.ts'
@@ -188,5 +190,80 @@ describe('people, discounts and settings at the desk', () => {
     ])
     expect((await rita.get('/desk/reports/sales?from=yesterday')).status).toBe(400)
     expect((await rita.get('/desk/reports/nothing')).status).toBe(404)
+  })
+})
+
+describe('an order that changes at the desk', () => {
+  it('gets another address, email and phone, and only what was typed', async () => {
+    const id = paidOrder(app)
+    const berta = await personAtDesk(shop, 'orders')
+    const path = `/desk/orders/${id}/edit`
+    expect((await berta.get(path)).html).toContain('value="Lena"')
+    const same = await berta.send(path, { firstName: 'Lena', lastName: 'Blue', email: 'lena@example.com' })
+    expect([same.status, same.html.includes('Nothing to change')]).toEqual([422, true])
+    const wrong = await berta.send(path, { email: 'lena at home', phone: '1' })
+    expect([
+      wrong.status,
+      wrong.html.includes('id="email-error"'),
+      wrong.html.includes('value="lena at home"')
+    ]).toEqual([422, true, true])
+    const place = { address1: 'Quay 8', postcode: '24103', city: 'Kiel', country: 'DE' }
+    expect((await berta.send(path, { email: 'lena@new.example', lastName: 'Red', phone: '', ...place })).status).toBe(
+      303
+    )
+    expect(getOrder(app.db, id)).toMatchObject({
+      email: 'lena@new.example',
+      contact: { firstName: 'Lena', lastName: 'Red' },
+      shippingAddress: { address1: 'Quay 8', city: 'Kiel' }
+    })
+    const label = await berta.get(`/desk/orders/${id}/label`)
+    expect(label.html.replaceAll(/<[^>]+>/g, '\n')).toMatch(/Lena Red\s+Quay 8\s+24103 Kiel/)
+  })
+
+  it('loses a line for its money and gets another one for a link, and shows the command', async () => {
+    const id = paidOrder(app)
+    const berta = await personAtDesk(shop, 'orders')
+    const path = `/desk/orders/${id}/goods`
+    const form = await berta.get(path)
+    const sent = { ...hiddenOf(form.html), 'line-1': '2', 'line-2': '0', items: 'mug:1' }
+    const asking = await berta.post(path, sent)
+    expect(asking.html).toContain(`shopstead orders edit ${id} --remove 2 --add mug:1`)
+    const lampMinor = itemsOf(app.db, id)[1]?.totalMinor ?? 0
+    expect(asking.html).toContain(`€${((lampMinor - 1250) / 100).toFixed(2)} goes back to the buyer`)
+    expect(getOrder(app.db, id).refundedMinor).toBe(0)
+    expect((await berta.post(path, { ...hiddenOf(asking.html) })).status).toBe(303)
+    expect(getOrder(app.db, id).refundedMinor).toBe(lampMinor - 1250)
+    expect((await berta.get(`/desk/orders/${id}`)).html).toMatch(/Orders that add to it[\s\S]*desk\/orders\/\d+/)
+    const wrong = await berta.send(path, { 'line-1': 'all' })
+    expect([wrong.status, wrong.html.includes('id="line-1-error"')]).toEqual([422, true])
+  })
+
+  it('gets goods back: expected, received with an exchange, and refused when it changed meanwhile', async () => {
+    const id = paidOrder(app)
+    const berta = await personAtDesk(shop, 'orders')
+    await berta.send(`/desk/orders/${id}/ship`)
+    const nothing = await berta.send(`/desk/orders/${id}/return`)
+    expect([nothing.status, nothing.html.includes('how many of an item')]).toEqual([422, true])
+    await berta.send(`/desk/orders/${id}/return`, { 'item-1': '1', exchange: 'print:1' })
+    expect(listReturns(app.db, id)).toMatchObject([{ state: 'expected', lines: [{ line: 1, quantity: 1 }] }])
+    expect((await berta.get('/desk')).html).toContain('Expected back')
+    const path = `/desk/orders/${id}/receive`
+    const form = await berta.get(path)
+    expect(form.html).toContain('print:1')
+    const sent = { ...hiddenOf(form.html), 'item-1': '1', exchange: 'print:1', restock: 'on' }
+    const asking = await berta.post(path, sent)
+    expect(asking.html).toContain(`shopstead orders return ${id} --item 1:1 --exchange print:1 --received --restock`)
+    const done = await berta.post(path, hiddenOf(asking.html))
+    expect([done.status, done.location]).toEqual([303, `/desk/orders/${id}?done`])
+    expect(listReturns(app.db, id)).toMatchObject([{ state: 'exchanged' }])
+    expect((await berta.post(path, hiddenOf(asking.html))).status).toBe(409)
+    const reason = 'r'.repeat(501)
+    for (const verb of ['refund', 'receive']) {
+      const long = await berta.send(`/desk/orders/${id}/${verb}`, { 'item-2': '1', reason })
+      expect([verb, long.status, long.html.includes('id="reason-error"')]).toEqual([verb, 422, true])
+    }
+    await berta.send(`/desk/orders/${id}/return`, { 'item-2': '1' })
+    expect((await berta.send(`/desk/orders/${id}/drop`)).status).toBe(303)
+    expect(listReturns(app.db, id)).toMatchObject([{ state: 'exchanged' }, { state: 'dropped' }])
   })
 })

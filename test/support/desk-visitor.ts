@@ -108,15 +108,23 @@ export async function personAtDesk(
   return visitor
 }
 
-/** An order with two mugs and a lamp that was paid by transfer. Returns its id. */
-export function paidOrder(app: App): number {
+/** An order that was paid by transfer, with two pieces of each product: without others, of mugs, and a lamp. Returns its id. */
+export function paidOrder(
+  app: App,
+  { items = [], ...rest }: { items?: string[]; shippingAddress?: object } = {}
+): number {
   const now = app.clock.now()
-  const items = findNamedItems(app.db, [
+  const named = items.map((slug) => ({ slug, sku: undefined, quantity: 2 }))
+  const usual = [
     { slug: 'mug', sku: undefined, quantity: 2 },
     { slug: 'lamp', sku: undefined, quantity: 1 }
-  ])
+  ]
   const email = 'lena@example.com'
-  const body = parseWith(checkoutBody, { items, customer: { firstName: 'Lena', lastName: 'Blue' } })
+  const body = parseWith(checkoutBody, {
+    items: findNamedItems(app.db, named.length > 0 ? named : usual),
+    customer: { firstName: 'Lena', lastName: 'Blue' },
+    ...rest
+  })
   const { order } = createPhoneOrder(app, { body, email, holdMinutes: 60, mailed: false, ref: null }, now)
   markPaid(app.db, order.id, 'operator', now)
   return order.id

@@ -31,6 +31,7 @@ import { affiliateActions, affiliatePages } from './affiliates.ts'
 import { customerActions, customerPages } from './customers.ts'
 import { offerActions, offerPages } from './coupons.ts'
 import { orderActions, orderPages } from './orders.ts'
+import { orderChanges } from './order-changes.ts'
 import { phoneOrder } from './phone-order.ts'
 import { pictureActions } from './product-pictures.ts'
 import { productActions, productPages } from './products.ts'
@@ -58,6 +59,7 @@ export const deskPages: readonly DeskPage[] = [
 export const deskActions: readonly Action[] = [
   ...ownActions,
   ...orderActions,
+  ...orderChanges,
   phoneOrder,
   ...productActions,
   ...pictureActions,

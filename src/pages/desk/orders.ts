@@ -1,5 +1,6 @@
+import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
-import { packingSlips } from '../../operations/packing/pack-list.ts'
+import { addressLabels, packingSlips } from '../../operations/packing/pack-list.ts'
 import { parseOpenPeriod } from '../../operations/reports/days.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { toMinor } from '../../platform/money.ts'
@@ -10,9 +11,9 @@ import { documentsOf } from '../../shop/invoices/find.ts'
 import { documentName } from '../../shop/invoices/text.ts'
 import { resendable, resendEmail } from '../../shop/mailer/resend.ts'
 import { getOrder, itemsOf } from '../../shop/orders/find.ts'
-import type { LineQuantity, WantedRefund } from '../../shop/orders/refund-lines.ts'
-import { returnedUnits } from '../../shop/orders/refund-lines.ts'
-import { mayMove, orderStates, orderStatuses } from '../../shop/orders/states.ts'
+import type { WantedRefund } from '../../shop/orders/refund-lines.ts'
+import { reasonInput, returnedUnits } from '../../shop/orders/refund-lines.ts'
+import { isReleasedStatus, mayMove, orderStates, orderStatuses } from '../../shop/orders/states.ts'
 import { completeOrder } from '../../shop/orders/transition.ts'
 import { documentUrl } from '../../shop/orders/view.ts'
 import { markPaid } from '../../shop/payments/attempts.ts'
@@ -22,10 +23,12 @@ import { acceptPayment, describePayment, findUncountedPayment } from '../../shop
 import { setting } from '../../shop/settings/settings.ts'
 import { progressOf } from '../../shop/shipments/find.ts'
 import { listOrdersToPack } from '../../shop/shipments/pack-list.ts'
+import type { OrderToPack } from '../../shop/shipments/pack-list.ts'
+import { expectedReturnOf, unitsGone } from '../../shop/shipments/returns.ts'
 import { shipmentInput, shipOrder } from '../../shop/shipments/ship-order.ts'
-import type { Field } from '../storefront/form-view.ts'
 import type { PageReply } from '../page.ts'
-import { amountText, page, pagesOf, refuseField, shellWord, textFor, textOf } from './view.ts'
+import { idOf, linesOf, orderAction, quantitiesOf, quantityFields, typedQuantities } from './order-action.ts'
+import { amountText, page, pagesOf, shellWord, textFor, textOf } from './view.ts'
 import type { Action, Block, DeskCall, DeskPage, Item } from './view.ts'
 import { isAllowed } from '../../shop/desk/roles.ts'
 
@@ -34,7 +37,8 @@ const perPage = 25
 export const orderPages: readonly DeskPage[] = [
   { path: /^\/desk\/orders$/, name: '/desk/orders', needs: 'orders', show: showOrders },
   { path: /^\/desk\/orders\/([1-9]\d{0,14})$/, name: '/desk/orders/:id', needs: 'orders', show: showOne },
-  { path: /^\/desk\/orders\/([1-9]\d{0,14})\/slip$/, name: '/desk/orders/:id/slip', needs: 'orders', show: showSlip }
+  { path: /^\/desk\/orders\/([1-9]\d{0,14})\/slip$/, name: '/desk/orders/:id/slip', needs: 'orders', show: showSlip },
+  { path: /^\/desk\/orders\/([1-9]\d{0,14})\/label$/, name: '/desk/orders/:id/label', needs: 'orders', show: showLabel }
 ]
 
 function showOrders(call: DeskCall): PageReply {
@@ -131,6 +135,8 @@ function showOne(call: DeskCall): PageReply {
       { kind: 'list', title: t('desk.lines'), items: lines, empty: '' },
       ...addressBlocks(call, order),
       ...shipmentBlocks(call, order),
+      ...returnBlocks(call, order),
+      ...additionBlocks(call, order),
       ...documentBlocks(call, id),
       historyBlock(call, history)
     ],
@@ -167,6 +173,39 @@ function shipmentBlocks({ words }: DeskCall, { shipments }: OrderRecord): Block[
   return [{ kind: 'list', title: words.t('desk.shipments'), items, empty: '' }]
 }
 
+const returnTones = {
+  expected: 'wait',
+  received: 'wait',
+  refunded: 'good',
+  exchanged: 'good',
+  dropped: 'bad'
+} as const
+
+function returnBlocks(call: DeskCall, { returns }: OrderRecord): Block[] {
+  const { words } = call
+  if (returns.length === 0) return []
+  const items = returns.map(({ id, state, lines, exchange }) => ({
+    name: words.t('desk.returnNumber', { id }),
+    state: { label: textFor(call, 'desk.returnState', state), tone: returnTones[state] },
+    ...(exchange === null ? {} : { url: `/desk/orders/${exchange}` }),
+    hints: [lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ')]
+  }))
+  return [{ kind: 'list', title: words.t('order.returns'), items, empty: '' }]
+}
+
+/** The orders that add to this one, and what is due of them. */
+function additionBlocks(call: DeskCall, { additions, currency }: OrderRecord): Block[] {
+  const { words } = call
+  if (additions.length === 0) return []
+  const items = additions.map(({ id, status, due }) => ({
+    name: words.t('desk.order', { id }),
+    url: `/desk/orders/${id}`,
+    state: { label: textFor(call, 'desk.state', status), tone: orderStates[status].tone },
+    ...(due > 0 ? { amount: amountText(call, due, currency) } : {})
+  }))
+  return [{ kind: 'list', title: words.t('desk.additions'), items, empty: '' }]
+}
+
 function documentBlocks({ app, words }: DeskCall, id: number): Block[] {
   const order = getOrder(app.db, id)
   const rows = documentsOf(app.db, id)
@@ -199,9 +238,18 @@ function actionsOf(
   const mayMoney = isAllowed(visit.actor, 'orders.money')
   const isPaid = getOrder(app.db, id).paidAt !== null
   const isToShip = status === 'processing' && progressOf(app.db, id).some(({ left }) => left > 0)
+  const isOpen = !isReleasedStatus(status)
+  const isExpected = expectedReturnOf(app.db, id) !== undefined
+  const isGone = isPaid && unitsGone(app.db, { id, status }).some((units) => units > 0)
   const links: [boolean, string, string][] = [
     [mayHandle && isToShip, t('desk.ship'), 'ship'],
     [mayHandle && isToShip, t('desk.slip'), 'slip'],
+    [mayHandle && isToShip, t('desk.label'), 'label'],
+    [mayHandle && isOpen, t('desk.editOrder'), 'edit'],
+    [mayMoney && isOpen && status !== 'completed', t('desk.goods'), 'goods'],
+    [mayHandle && isGone && !isExpected, t('desk.return'), 'return'],
+    [mayMoney && isGone, t('desk.receive'), 'receive'],
+    [mayHandle && isExpected, t('desk.dropReturn'), 'drop'],
     [mayHandle && isPaid && mayMove(status, 'completed', false), t('desk.complete'), 'complete'],
     [mayMoney && !isPaid && mayMove(status, 'processing', true), t('desk.paid'), 'paid'],
     [mayMoney && isPaid && refunded < total, t('desk.refund'), 'refund'],
@@ -211,96 +259,30 @@ function actionsOf(
   return links.filter(([isShown]) => isShown).map(([, label, path]) => ({ label, url: `/desk/orders/${id}/${path}` }))
 }
 
-function idOf({ params }: DeskCall): number {
-  return Number(params[0])
-}
-
 function showSlip({ app, params }: DeskCall): PageReply {
   const id = Number(params[0])
-  const orders = [...listOrdersToPack(app.db)].filter((order) => order.id === id)
+  return printed(`slip-${id}.html`, packingSlips(setting(app.db, 'shop.name'), toPack(app.db, id)))
+}
+
+function showLabel({ app, params }: DeskCall): PageReply {
+  const id = Number(params[0])
+  return printed(`label-${id}.html`, addressLabels(app.db, toPack(app.db, id)))
+}
+
+/** @throws AppError CONFLICT when nothing of the order is left to ship */
+function toPack(db: App['db'], id: number): OrderToPack[] {
+  const orders = [...listOrdersToPack(db)].filter((order) => order.id === id)
   if (orders.length === 0) throw new AppError('CONFLICT', `Nothing of order ${id} is left to ship.`)
-  return {
-    file: bytesOf(packingSlips(setting(app.db, 'shop.name'), orders)),
-    type: 'text/html; charset=utf-8',
-    name: `slip-${id}.html`
-  }
+  return orders
+}
+
+function printed(name: string, html: string): PageReply {
+  return { file: bytesOf(html), type: 'text/html; charset=utf-8', name }
 }
 
 export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text)
 }
-
-/** An action on one order, which is refused when the order has changed since its form was shown. */
-function orderAction(
-  verb: string,
-  needs: Action['needs'],
-  {
-    rows = () => [],
-    text,
-    submit,
-    ...rest
-  }: {
-    rows?: (call: DeskCall, id: number) => Field[][]
-    text?: (call: DeskCall, id: number) => string
-    submit: (call: DeskCall) => string
-    confirm?: Action['confirm']
-    command: Action['command']
-    run: (call: DeskCall, form: URLSearchParams, id: number) => unknown
-  }
-): Action {
-  return {
-    path: new RegExp(`^/desk/orders/([1-9]\\d{0,14})/${verb}$`),
-    name: `/desk/orders/:id/${verb}`,
-    needs,
-    form: (call) => {
-      const id = idOf(call)
-      const label = call.words.t('desk.order', { id: getOrder(call.app.db, id).id })
-      const about = text === undefined ? {} : { text: text(call, id) }
-      return {
-        title: submit(call),
-        ...about,
-        rows: rows(call, id),
-        submit: submit(call),
-        back: { label, url: `/desk/orders/${id}` }
-      }
-    },
-    version: (call) => JSON.stringify(showOrder(call.app.db, idOf(call))),
-    ...(rest.confirm === undefined ? {} : { confirm: rest.confirm }),
-    command: rest.command,
-    run: async (call, form) => {
-      const id = idOf(call)
-      await rest.run(call, form, id)
-      return `/desk/orders/${id}`
-    }
-  }
-}
-
-/** The fields with the quantities of an order's lines. Their names begin with `prefix`. */
-function quantityFields(
-  { words }: DeskCall,
-  prefix: string,
-  lines: readonly { line: number; name: string; left: number }[]
-): Field[][] {
-  return lines
-    .filter(({ left }) => left > 0)
-    .map(({ line, name, left }) => [
-      { name: `${prefix}-${line}`, label: `${line}. ${name}`, hint: words.t('desk.upTo', { count: left }) }
-    ])
-}
-
-/** The quantities that were typed; undefined if none was. @throws AppError VALIDATION_FAILED */
-function quantitiesOf(form: URLSearchParams, prefix: string): LineQuantity[] | undefined {
-  const found = [...form].flatMap(([name, value]) => {
-    const line = name.startsWith(`${prefix}-`) ? Number(name.slice(prefix.length + 1)) : Number.NaN
-    if (Number.isNaN(line) || value.trim() === '' || value.trim() === '0') return []
-    if (!/^[1-9]\d{0,8}$/.test(value.trim())) throw refuseField(name, 'Must be a whole number such as 1.')
-    return [{ line, quantity: Number(value.trim()) }]
-  })
-  return found.length === 0 ? undefined : found
-}
-
-const linesOf = (lines: readonly LineQuantity[] | undefined, option: string): string =>
-  lines === undefined ? '' : ` ${option} ${lines.map(({ line, quantity }) => `${line}:${quantity}`).join(' ')}`
 
 function wantedRefund({ app }: DeskCall, form: URLSearchParams, id: number): WantedRefund {
   const { currency } = getOrder(app.db, id)
@@ -310,7 +292,7 @@ function wantedRefund({ app }: DeskCall, form: URLSearchParams, id: number): Wan
     shipping: form.has('shipping') ? 'all' : undefined,
     amountMinor: amount === undefined ? undefined : toMinor(amount, currency),
     restock: form.has('noRestock') ? 'none' : quantitiesOf(form, 'restock'),
-    reason: textOf(form, 'reason')
+    reason: parseWith(reasonInput, { reason: textOf(form, 'reason') }).reason
   }
 }
 
@@ -322,15 +304,6 @@ function refundCommand(call: DeskCall, form: URLSearchParams): string {
   const shipping = form.has('shipping') ? ' --shipping' : ''
   const byHand = form.has('byHand') ? ' --by-hand' : ''
   return `shopstead orders refund ${idOf(call)}${items}${shipping}${option('amount', textOf(form, 'amount'))}${restock}${option('reason', textOf(form, 'reason'))}${byHand}`
-}
-
-/** The quantities for a command, which is also shown when one of them is wrong. */
-function typedQuantities(form: URLSearchParams, prefix: string): LineQuantity[] | undefined {
-  try {
-    return quantitiesOf(form, prefix)
-  } catch {
-    return undefined
-  }
 }
 
 export const orderActions: readonly Action[] = [

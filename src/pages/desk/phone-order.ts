@@ -2,26 +2,13 @@ import { definedFields } from '../../platform/input-fields.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { emailInput } from '../../shop/accounts/input.ts'
 import { checkoutBody } from '../../shop/checkout/input.ts'
-import { createPhoneOrder, findNamedItems, readNamedItem } from '../../shop/checkout/phone-order.ts'
+import { createPhoneOrder, findNamedItems } from '../../shop/checkout/phone-order.ts'
+import { namedItems, typedItems } from './order-action.ts'
 import { commandOf, listOf, refuseField, textOf } from './view.ts'
-import type { Action, DeskCall } from './view.ts'
+import type { Action } from './view.ts'
 
 const addressParts = ['address1', 'postcode', 'city', 'state', 'country'] as const
 const holdMinutes = 24 * 60
-
-/** `mug:2`, or `shirt/RED-M:1` for a variation, one on each line. @throws AppError VALIDATION_FAILED */
-function itemsOf({ words }: DeskCall, text: string | undefined) {
-  const lines = (text ?? '')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean)
-  if (lines.length === 0) throw refuseField('items', words.t('desk.itemsHint'))
-  return lines.map((line) => {
-    const item = readNamedItem(line)
-    if (item === undefined) throw refuseField('items', `${line}: ${words.t('desk.itemsHint')}`)
-    return item
-  })
-}
 
 /** An order for a buyer who called or wrote. */
 export const phoneOrder: Action = {
@@ -61,7 +48,7 @@ export const phoneOrder: Action = {
   command: (_call, form) =>
     commandOf('orders create', {
       email: textOf(form, 'email') ?? 'EMAIL',
-      item: (form.get('items') ?? 'SLUG:QUANTITY').split('\n').map((line) => line.trim()),
+      item: form.has('items') ? typedItems(form, 'items') : 'SLUG:QUANTITY',
       'first-name': textOf(form, 'firstName'),
       'last-name': textOf(form, 'lastName'),
       ...Object.fromEntries(addressParts.map((part) => [part, textOf(form, part)])),
@@ -75,8 +62,10 @@ export const phoneOrder: Action = {
     const { email } = parseWith(emailInput, { email: textOf(form, 'email') ?? '' })
     const address = definedFields(Object.fromEntries(addressParts.map((part) => [part, textOf(form, part)])))
     const coupons = listOf(textOf(form, 'coupons'))
+    const items = namedItems(call, form, 'items')
+    if (items.length === 0) throw refuseField('items', call.words.t('desk.itemsHint'))
     const body = parseWith(checkoutBody, {
-      items: findNamedItems(app.db, itemsOf(call, textOf(form, 'items'))),
+      items: findNamedItems(app.db, items),
       customer: { firstName: textOf(form, 'firstName'), lastName: textOf(form, 'lastName') },
       shippingAddress: Object.keys(address).length === 0 ? undefined : address,
       shippingMethod: textOf(form, 'shippingMethod'),

@@ -7,6 +7,7 @@ import { isAllowed } from '../../shop/desk/roles.ts'
 import { listWarnings } from '../../shop/payments/warnings.ts'
 import { startOfShopDay, shopDay } from '../../shop/settings/shop-days.ts'
 import { listOrdersToPack } from '../../shop/shipments/pack-list.ts'
+import { listAllReturns } from '../../shop/shipments/returns.ts'
 import type { PageReply } from '../page.ts'
 import { orderItem } from './orders.ts'
 import { page } from './view.ts'
@@ -93,6 +94,11 @@ function orderBlocks(call: DeskCall): Block[] {
     ...(orderId === null ? {} : { url: `/desk/orders/${orderId}` })
   }))
   const toPack = packItems(call, mostToPack)
+  const expected = listAllReturns(app.db, { state: 'expected', limit: mostToPack }).map(({ id, orderId, lines }) => ({
+    name: t('desk.order', { id: orderId }),
+    url: `/desk/orders/${orderId}`,
+    hints: [t('desk.returnNumber', { id }), lines.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ')]
+  }))
   const { orders } = listAllOrders(app.db, { limit: 5 })
   return [
     ...(warnings.length === 0
@@ -102,6 +108,9 @@ function orderBlocks(call: DeskCall): Block[] {
     ...(toPack.length < mostToPack
       ? []
       : [{ kind: 'links' as const, links: [{ label: t('desk.toPack'), url: '/desk/pack' }] }]),
+    ...(expected.length === 0
+      ? []
+      : [{ kind: 'list' as const, title: t('desk.expected'), items: expected, empty: '' }]),
     {
       kind: 'list',
       title: t('desk.newOrders'),

@@ -2,7 +2,7 @@ import { validationFailed } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { findUserByEmail } from '../accounts/find.ts'
-import { productBySlug, variationsOfProduct } from '../catalog/stored-product.ts'
+import { productById, productBySlug, variationsOfProduct } from '../catalog/stored-product.ts'
 import type { ShopContext } from '../context.ts'
 import { queueMail } from '../mail/queue.ts'
 import { decideAttribution } from '../orders/attribution.ts'
@@ -94,6 +94,15 @@ function assertCredits({ candidates, credit, creditedBy }: NewAttribution): void
 export function readNamedItem(text: string): { slug: string; sku: string | undefined; quantity: number } | undefined {
   const [, slug, sku, quantity] = /^([^/:]+)(?:\/(.+))?:([1-9]\d{0,5})$/.exec(text) ?? []
   return slug === undefined ? undefined : { slug, sku, quantity: Number(quantity) }
+}
+
+/** An item as an operator names it, which `readNamedItem` reads. */
+export function nameItem(
+  db: Db,
+  { productId, variationId, quantity }: { productId: number; variationId?: number | undefined; quantity: number }
+): string {
+  const sku = variationsOfProduct(db, productId).find(({ id }) => id === variationId)?.sku
+  return `${productById(db, productId)?.slug ?? ''}${sku == null ? '' : `/${sku}`}:${quantity}`
 }
 
 /**

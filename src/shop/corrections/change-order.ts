@@ -60,7 +60,7 @@ export async function changeOrder(
     const fields = await changeUnpaid(shop, orderId, by, (tx, order, now) =>
       editUnpaid(tx, shop, order, { edits, by }, now)
     )
-    return { fields, addition: null, refundMinor: 0, byHandMinor: 0 }
+    return { fields, addition: null, dueMinor: 0, refundMinor: 0, byHandMinor: 0 }
   }
   const { refunds, ...change } = await runUnitOfWork(shop, by, (unit) => editPaid(unit, shop, orderId, edits))
   for (const row of refunds) await requestRefund(shop, row, true)
@@ -105,7 +105,7 @@ function editPaid(unit: UnitOfWork, shop: ShopContext, orderId: number, edits: O
   for (const addition of additionsOf(tx, orderId)) moveWith(tx, addition, edited)
   const change = { ...goodsOf(tx, edited, lineEdits), methodId: buyer.shippingMethod, holdMinutes }
   const isSame = change.back.length + change.add.length === 0 && buyer.shippingMethod === undefined
-  const none = { addition: null, refunds: [], refundMinor: 0, byHandMinor: 0 }
+  const none = { addition: null, dueMinor: 0, refunds: [], refundMinor: 0, byHandMinor: 0 }
   const changed = isSame ? none : changePaid(unit, shop, edited, change)
   const additionId = changed.addition?.id ?? null
   const fields = recordChange(tx, { before: order, order: getOrder(tx, orderId) }, { details, by, additionId }, now)

@@ -8,6 +8,7 @@ import type { Item } from '../checkout/cart.ts'
 import { shippingChoice, toChosenShipping } from '../checkout/shipping.ts'
 import type { ShopContext } from '../context.ts'
 import type { ChosenShipping } from '../orders/create-order.ts'
+import { dueMinor } from '../orders/credits.ts'
 import { itemsOf, getOrder } from '../orders/find.ts'
 import type { OrderItemRow, OrderRow } from '../orders/find.ts'
 import { planRefundLines, returnedUnits } from '../orders/refund-lines.ts'
@@ -41,8 +42,14 @@ export type PaidChange = {
   byHand?: boolean
 }
 
-/** What became of a change: the order that adds to it, what goes back, and what the gateway has to be asked for. */
-export type Changed = { addition: OrderRow | null; refunds: RefundRow[]; refundMinor: number; byHandMinor: number }
+/** What became of a change: the order that adds to it, what is due of that, what goes back, and what the gateway is asked for. */
+export type Changed = {
+  addition: OrderRow | null
+  dueMinor: number
+  refunds: RefundRow[]
+  refundMinor: number
+  byHandMinor: number
+}
 
 /**
  * Changes what a paid order contains: what comes back is given back by lines, and what is added is an order of its own
@@ -61,11 +68,12 @@ export function changePaid(unit: UnitOfWork, shop: ShopContext, order: OrderRow,
   if (lines.length === 0 && (added === null || added.amountMinor === 0)) {
     const shippingMethod = added?.method ?? order.shippingMethod
     tx.orm.update(orders).set({ shippingMethod }).where(eq(orders.id, order.id)).run()
-    return { addition: null, ...giveBack(unit, shop, order, back, change) }
+    return { addition: null, dueMinor: 0, ...giveBack(unit, shop, order, back, change) }
   }
   const { holdMinutes } = change
   const { addition, rest } = placeAddition(tx, shop, order, { lines, shipping: added, back, holdMinutes }, now)
-  return { addition, ...giveBack(unit, shop, getOrder(tx, order.id), rest, change) }
+  const due = addition.paidAt === null ? dueMinor(tx, addition) : 0
+  return { addition, dueMinor: due, ...giveBack(unit, shop, getOrder(tx, order.id), rest, change) }
 }
 
 /** What comes back, with its tax. @throws AppError VALIDATION_FAILED (`items`) for more than is left */
@@ -86,7 +94,7 @@ function giveBack(
   order: OrderRow,
   refund: RefundOfThings | null,
   { byHand = false }: PaidChange
-): Omit<Changed, 'addition'> {
+): Omit<Changed, 'addition' | 'dueMinor'> {
   if (refund === null) return { refunds: [], refundMinor: 0, byHandMinor: 0 }
   const refunds = storeRefunds(shop, unit, { order, refund, byHand })
   const askedMinor = refunds.reduce((sum, { amountMinor }) => sum + amountMinor, 0)

@@ -1,4 +1,4 @@
-import { asc, desc, eq, lt } from 'drizzle-orm'
+import { and, asc, desc, eq, lt } from 'drizzle-orm'
 import { z } from 'zod'
 import { AppError, validationFailed } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
@@ -202,11 +202,12 @@ export function listAllReturns(
   { state, limit }: { state?: ReturnView['state'] | undefined; limit: number }
 ): (ReturnView & { orderId: number })[] {
   const found: (ReturnView & { orderId: number })[] = []
+  const stored = state === undefined || state === 'expected' || state === 'dropped' ? state : 'received'
   const next = (last: ReturnRow | undefined, most: number): ReturnRow[] =>
     db.orm
       .select()
       .from(orderReturns)
-      .where(last && lt(orderReturns.id, last.id))
+      .where(and(last && lt(orderReturns.id, last.id), stored && eq(orderReturns.state, stored)))
       .orderBy(desc(orderReturns.id))
       .limit(most)
       .all()

@@ -133,5 +133,42 @@ export const desk = {
   'desk.usePasskey': 'Utiliser ma clé d’accès',
   'desk.usedOn': 'Utilisée le {time}',
   'desk.warnings': 'À vérifier',
-  'desk.week': '7 derniers jours'
+  'desk.week': '7 derniers jours',
+  'desk.address2': 'Appartement ou étage',
+  'desk.additions': 'Commandes qui la complètent',
+  'desk.addGoods': 'Ce qui s’ajoute',
+  'desk.buyerPays': 'L’acheteur reçoit un lien pour payer {amount}.',
+  'desk.dropReturn': 'Abandonner le retour',
+  'desk.dropReturnText': 'Pour des articles attendus qui n’arrivent pas. Aucun argent ne circule.',
+  'desk.editOrder': 'Modifier l’acheteur',
+  'desk.editOrderText':
+    'L’acheteur reçoit un e-mail avec l’ancien et le nouveau. L’adresse change tant qu’il reste quelque chose à expédier.',
+  'desk.exchange': 'Ce qu’il reçoit à la place',
+  'desk.exchangeHint':
+    'Vide pour un remboursement. Un par ligne, sous la forme SLUG:QUANTITÉ ou SLUG/SKU:QUANTITÉ, par exemple mug:2.',
+  'desk.expected': 'Retours attendus',
+  'desk.goesBack': '{amount} reviennent à l’acheteur. C’est irréversible.',
+  'desk.goods': 'Modifier les articles ou la livraison',
+  'desk.goodsSure': 'Modifier la commande {id} ?',
+  'desk.goodsText':
+    'Modifiez les quantités ; 0 annule un article. Ce qu’une commande payée ne contient plus est remboursé, et ce qui s’ajoute est payé par un lien.',
+  'desk.label': 'Étiquette d’adresse',
+  'desk.otherMethod': 'Nom court d’un autre mode de livraison',
+  'desk.receive': 'Articles revenus',
+  'desk.receiveSure': 'Noter que des articles de la commande {id} sont revenus ?',
+  'desk.receiveText':
+    'Indiquez combien de chaque article sont revenus. L’acheteur reçoit l’argent, ou ce que vous indiquez à la place.',
+  'desk.restock': 'Remettre les articles en stock',
+  'desk.return': 'Attendre un retour',
+  'desk.returnNothing': 'Indiquez combien d’un article reviennent.',
+  'desk.returnNumber': 'Retour {id}',
+  'desk.returnShipping': 'Rembourser cette part de la livraison',
+  'desk.returnShippingHint': 'Par exemple 4.90. Vide pour rien.',
+  'desk.returnState.dropped': 'Abandonné',
+  'desk.returnState.exchanged': 'Échangé',
+  'desk.returnState.expected': 'Attendu',
+  'desk.returnState.received': 'Reçu',
+  'desk.returnState.refunded': 'Remboursé',
+  'desk.returnText': 'L’acheteur reçoit un e-mail avec le numéro du retour et la façon d’envoyer les articles.',
+  'desk.wholeNumber': 'Saisissez un nombre entier, par exemple 1.'
 }
