@@ -1,3 +1,4 @@
+import { parseRepricing } from '../../src/shop/catalog/manage/reprice.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -336,6 +337,10 @@ describe('shopstead offers reprice', () => {
     expect(code).toBe(0)
     expect(stderr).toContain('Change 1 price, such as bowl €8.40 → €7.56?')
     expect(stdout).toContain('1 price changed.')
+  })
+
+  it('reads a percentage exactly, though 1.15 × 100 is a little less than 115', () => {
+    expect(parseRepricing('1.15', undefined, 'EUR')).toEqual({ percentBps: 115, stepMinor: 1 })
   })
 
   it('refuses a percentage that takes everything, and a step that is not an amount', async () => {

@@ -181,15 +181,23 @@ it('report coupons sums the paid orders of each coupon, and counts an order with
 
 it('report products says what a product earns: without tax, at its rate, and only with a cost price', async () => {
   using shop = openTestShop()
+  // Another rate in the order, so that the rate of a line is found by its place among the taxes.
+  setTaxRate(shop.db, { country: 'DE', region: '', class: 'reduced', rateMillionths: 70_000, name: 'Reduced' })
   setTaxRate(shop.db, { country: 'DE', region: '', class: 'standard', rateMillionths: 190_000, name: 'VAT' })
   const lamp = makeProduct(shop.db, { costMinor: 300 })
   const book = makeProduct(shop.db)
+  const tea = makeProduct(shop.db, { costMinor: 100, taxClass: 'reduced' })
   const billingAddress = { country: 'DE' }
-  const lines = [line(lamp, { quantity: 2, unitPriceMinor: 1190 }), line(book, { unitPriceMinor: 500 })]
+  const lines = [
+    line(lamp, { quantity: 2, unitPriceMinor: 1190 }),
+    line(book, { unitPriceMinor: 500 }),
+    line(tea, { unitPriceMinor: 214, taxClass: 'reduced' })
+  ]
   move(shop.db, place(shop.db, draft(lines, { billingAddress })).id, 'processing')
   const { json } = await shopstead<Json>(shop.dataDir, ['report', 'products', ...days, '--json'])
   expect(json.rows).toMatchObject([
     { total: 23.8, margin: 14, marginPercent: 70 },
-    { total: 5, margin: null, marginPercent: null }
+    { total: 5, margin: null, marginPercent: null },
+    { total: 2.14, margin: 1, marginPercent: 50 }
   ])
 })

@@ -240,6 +240,10 @@ it('an order of a version without invoices counts its refunds when it was paid',
   ])
   db.sqlite.exec('DROP TRIGGER invoices_kept; DELETE FROM invoices; UPDATE orders SET refunded_minor = 300')
   expect(totalSales(salesOf(db, year, 'month'))).toMatchObject([{ orders: 1, refundedMinor: 300 }])
+  // Also one that was paid in the first moment of the days.
+  const from = Number(db.sqlite.prepare('SELECT paid_at FROM orders').pluck().get())
+  db.sqlite.prepare('UPDATE orders SET paid_at = ?').run(Math.floor(from / 86_400_000) * 86_400_000)
+  expect(totalSales(salesOf(db, year, 'day'))).toMatchObject([{ orders: 1, refundedMinor: 300 }])
 })
 
 it('the last days of the calendar end', () => {

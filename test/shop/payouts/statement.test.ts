@@ -70,6 +70,7 @@ it('a statement has who paid whom, a line for each order, and what was set off',
     ],
     notes: []
   })
+  expect(textOf(shop, 1).table?.rows).toEqual([['Commission for order 1', '15 January 2026', '10 %', '€10.00']])
   expect(statementCsv(shop.db, getPayout(shop.db, 2)).split('\n')).toEqual([
     'payout,paid_on,reference,state,affiliate,referral,order,order_date,rate_percent,amount,currency',
     '2,2026-03-16,SEPA 7,paid,mira,1,1,2026-01-15,10,-10,EUR',

@@ -271,6 +271,15 @@ describe('an outgoing webhook and its receiver', () => {
     expect(deliveriesOf(shop.db, { limit: 1 })).toMatchObject([{ state: 'queued', lastError: 'HTTP 307' }])
   })
 
+  test('does not take an answer with the first status above success for one', async () => {
+    const shop = openShop()
+    const site = await receiver((response) => response.writeHead(300).end())
+    add(shop, site.url)
+    pay(shop, 1)
+    await sendAll(shop, () => deliveriesOf(shop.db, { limit: 1 })[0]?.lastStatus === 300)
+    expect(deliveriesOf(shop.db, { limit: 1 })).toMatchObject([{ state: 'queued', lastError: 'HTTP 300' }])
+  })
+
   test('is claimed again only a minute after the process that was sending it was killed', async () => {
     const shop = openShop()
     const { id } = add(shop, 'https://site.example/hook')
