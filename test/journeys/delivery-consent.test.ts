@@ -66,7 +66,9 @@ it('the cart asks before it orders files', async () => {
   await guest.form(`${shop.url}/cart`, { slug: 'song', quantity: '1' })
   const cart = await (await guest.fetch(`${shop.url}/cart`)).text()
   expect(cart).toMatch(/name="immediateDelivery"[\s\S]*data-pay/)
-  const fields = { strategy: 'redirect_to_store', pay: '1', email: ada, [`quantity-${productId(shop, 'song')}`]: '1' }
+  const total = /name="total" value="([^"]+)"/.exec(cart)?.[1] ?? ''
+  const quantity = { [`quantity-${productId(shop, 'song')}`]: '1' }
+  const fields = { strategy: 'redirect_to_store', pay: '1', email: ada, total, ...quantity }
   const refused = await guest.form(`${shop.url}/cart`, fields)
   expect([refused.status, textOf(await refused.text())]).toEqual([422, expect.stringContaining('Bitte stimmen Sie zu')])
   const taken = await guest.form(`${shop.url}/cart`, { ...fields, immediateDelivery: 'on' })
