@@ -29,5 +29,13 @@ it('an operator reads what happened on some days in the time zone of the shop, w
   expect(await ordersOf('--from', '2026-03-15', '--limit', '1', '--json')).toEqual([62])
   const { stdout } = await shopstead(dataDir, ['events', 'list', '--from', '2026-03-16'])
   expect(stdout).toMatch(/order\.paid +order 62, total €32\.50\n/)
+  const [from, to] = [
+    { code: 'mira', status: 'active' },
+    { code: 'mira', status: 'inactive' }
+  ] as const
+  write(db, (tx) => emit(tx, 'affiliate.changed', { affiliateId: 1, from, to }, Date.parse('2026-03-17T12:00:00Z')))
+  expect((await shopstead(dataDir, ['events', 'list', '--from', '2026-03-17'])).stdout).toContain(
+    'affiliate 1, from (code mira, status active), to (code mira, status inactive)'
+  )
   expect((await shopstead(dataDir, ['events', 'list', '--from', '2026-02-31'])).code).toBe(2)
 })

@@ -180,7 +180,11 @@ async function payOrPlan(work: Work<PayOptions>): Promise<Answer> {
   const approved = planPayouts(app.db, now, filter)
   const payable = approved.filter(isPayable)
   if (payable.length === 0) return paidAnswer(work, [])
-  await confirmOrRefuse(terminal, `Mark ${totals(payable)} to ${payable.length} affiliate(s) as paid?`, options)
+  await confirmOrRefuse(
+    terminal,
+    `Mark ${totals(payable)} to ${payable.length === 1 ? '1 affiliate' : `${payable.length} affiliates`} as paid?`,
+    options
+  )
   const { reference, csv } = options
   const payees = payeesOf(options)
   const run = {

@@ -6,5 +6,6 @@ export const reviewWords: Readonly<Record<ReviewReason, string>> = {
   former_mailbox: 'the buyer uses a former email of the affiliate',
   same_person: "two of the buyer's name, street and phone are the affiliate's",
   same_card: 'the affiliate has paid with the same card',
-  no_email: 'the order has no email'
+  no_email: 'the order has no email',
+  unverified_affiliate: 'the affiliate has not verified their email'
 }

@@ -71,14 +71,19 @@ function toCells({ id, type, createdAt, payload, by }: EventRow): Cell[] {
   return [id, timeCell(createdAt), type, by ?? '', describe(payload)]
 }
 
-/** `order 12, total 32.50 EUR`: the ids, amounts and texts of an event in words. */
+/** `order 12, total 32.50 EUR`: the ids, amounts and texts of an event in words; `from (code mira, status active)`. */
 function describe({ currency, ...data }: EventRow['payload']): string {
   return Object.entries(data)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => {
       const words = name.replace(/(Id|Minor)$/, '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
       const isAmount = name.endsWith('Minor') && typeof value === 'number' && typeof currency === 'string'
-      return `${words} ${isAmount ? formatMoney(value, currency) : String(value)}`
+      return `${words} ${isAmount ? formatMoney(value, currency) : valueText(value)}`
     })
     .join(', ')
+}
+
+function valueText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(valueText).join(' ')
+  return typeof value === 'object' && value !== null ? `(${describe({ ...value })})` : String(value)
 }

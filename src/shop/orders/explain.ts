@@ -235,7 +235,11 @@ const reviews: Readonly<Record<ReviewReason, Omit<Step, 'rule'>>> = {
     input: 'the affiliate paid an own order with the same card',
     outcome: 'probably the same person: an operator decides'
   },
-  no_email: { input: 'the order has no email', outcome: 'the buyer is unknown: an operator decides' }
+  no_email: { input: 'the order has no email', outcome: 'the buyer is unknown: an operator decides' },
+  unverified_affiliate: {
+    input: 'the affiliate has not verified the email of the account',
+    outcome: 'the affiliate is unknown: an operator decides'
+  }
 }
 
 function whyNoReferral(order: OrderRow, attribution: OrderAttributionRow | null): Omit<Step, 'rule'> {

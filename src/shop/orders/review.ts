@@ -9,6 +9,7 @@ import { getAffiliateById } from '../affiliates/find.ts'
 import { rejectReferral, reviewReferral } from '../referrals/referrals.ts'
 import { findReferralOfOrder } from '../referrals/store.ts'
 import type { ReviewReason } from '../referrals/states.ts'
+import { setting } from '../settings/settings.ts'
 import { findAttribution } from './find.ts'
 import type { OrderRow } from './find.ts'
 import { orders } from './schema.ts'
@@ -86,7 +87,8 @@ function reviewReasons(db: Db, owner: UserRow, order: OrderRow): ReviewReason[] 
     same_person: isSamePerson(owner, order),
     same_card: hasPaidWith(db, owner, order),
     // The page of the gateway asks for the email of an order that is not paid yet.
-    no_email: email === null && userId === null && paidAt !== null
+    no_email: email === null && userId === null && paidAt !== null,
+    unverified_affiliate: owner.emailVerifiedAt === null && setting(db, 'registration.emailVerification')
   }
   return (Object.keys(signs) as ReviewReason[]).filter((reason) => signs[reason])
 }

@@ -22,7 +22,14 @@ export function isAccepted(status: ReferralStatus): boolean {
  * Why an operator decides about a referral: signs that the buyer is the affiliate, or that nobody can tell. Until then it
  * is `pending`, whatever `affiliates.autoAccept` says.
  */
-export const reviewReasons = ['plus_address', 'former_mailbox', 'same_person', 'same_card', 'no_email'] as const
+export const reviewReasons = [
+  'plus_address',
+  'former_mailbox',
+  'same_person',
+  'same_card',
+  'no_email',
+  'unverified_affiliate'
+] as const
 export type ReviewReason = (typeof reviewReasons)[number]
 
 /**

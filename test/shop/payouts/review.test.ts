@@ -10,6 +10,7 @@ import { orders } from '../../../src/shop/orders/schema.ts'
 import { acceptAsOperator, decideReferrals } from '../../../src/shop/payouts/decide-referral.ts'
 import { referralsInReview } from '../../../src/shop/payouts/held.ts'
 import { planPayouts } from '../../../src/shop/payouts/plan.ts'
+import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { emailKey } from '../../../src/platform/text.ts'
 import { credited, draft, line, makeAffiliate, makeProduct, makeUser, place, referralOf } from '../orders/support.ts'
 import { emptyShop, noon } from '../../support/temporary-shop.ts'
@@ -52,6 +53,20 @@ it('a referral with signs of the affiliate waits for a review, and never becomes
   expect(planPayouts(db, noon + 400 * 86_400_000)).toMatchObject([{ earnedMinor: 250, heldMinor: 0 }])
   expect(referralsInReview(db)).toHaveLength(4)
   expect(explainOrder(db, 2).referral).toContainEqual(expect.objectContaining({ rule: 'review' }))
+})
+
+it('an affiliate who has not verified the email waits for a review where the shop asks for that', () => {
+  const { db, affiliate, buy } = shopOfMira()
+  const verify = (emailVerifiedAt: number | null) =>
+    db.orm.update(users).set({ emailVerifiedAt }).where(eq(users.id, affiliate.userId)).run()
+  verify(null)
+  expect(stateOf(db, buy({}))).toEqual(['unpaid', null])
+  setSetting(db, 'registration.emailVerification', 'true', noon)
+  const id = buy({})
+  expect(stateOf(db, id)).toEqual(['pending', ['unverified_affiliate']])
+  expect(explainOrder(db, id).lines.join()).toContain('has not verified the email of the account')
+  verify(noon)
+  expect(stateOf(db, buy({}))).toEqual(['unpaid', null])
 })
 
 it('an operator accepts or rejects all of them at once', () => {
