@@ -109,13 +109,14 @@ export const affiliateRoutes: Route[] = [
     body: clickBody,
     handler: async ({ shop, request, identity, addressKey, now }, { body }) => {
       const { ref, campaign = '' } = body
-      const current = body.current ?? cookieRef(request.headers.get('cookie'))
+      const sent = request.headers.get('cookie')
+      const current = body.current ?? cookieRef(sent)
       const counted = await countClick(
         shop,
         { ref, campaign, current, userId: identity?.user.id ?? null, addressKey },
         now
       )
-      const cookies = counted === null ? [] : trackingCookies(shop, { ref: counted.code, campaign }, null)
+      const cookies = counted === null ? [] : trackingCookies(shop, { ref: counted.code, campaign }, sent, 'click')
       return { data: { accepted: true as const, trackingDays: counted?.days ?? null }, cookies }
     }
   }),

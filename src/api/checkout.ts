@@ -106,7 +106,7 @@ function cookiesOfOrder({ shop, request }: Call, orderId: number): string[] {
   const attribution = findAttribution(shop.db, orderId)
   if (attribution?.creditedBy !== 'link') return []
   const { affiliateRef: ref, affiliateCampaign: campaign } = attribution
-  return trackingCookies(shop, { ref, campaign }, request.headers.get('cookie'))
+  return trackingCookies(shop, { ref, campaign }, request.headers.get('cookie'), 'order')
 }
 
 /**

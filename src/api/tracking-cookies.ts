@@ -6,19 +6,25 @@ import { setting } from '../shop/settings/settings.ts'
 /** An affiliate's link, as a checkout sends it. */
 type Link = { ref: string; campaign: string }
 
+/** The visitor's answer to whether the shop may store an affiliate's link, which a site's script sets. */
+const consentCookie = 'shopstead_consent'
+
 /**
  * Cookies that the site's script reads and sends with its next checkout, for `affiliates.cookieDays` days. The service
  * never credits an affiliate by them. Those of an order do not extend the days of a click: a browser that has the ref
- * keeps its cookie.
+ * keeps its cookie. With `law.consent` there are none before the visitor agrees.
  *
- * @param sent the Cookie header of an order; null for a click, which starts the days again
+ * @param sent the Cookie header of the request
+ * @param by a click starts the days again
  */
 export function trackingCookies(
   shop: Pick<ShopContext, 'db' | 'publicUrl'>,
   { ref, campaign }: Link,
-  sent: string | null
+  sent: string | null,
+  by: 'click' | 'order'
 ): string[] {
-  const known = cookieRef(sent)
+  if (setting(shop.db, 'law.consent') && cookieValues(sent, consentCookie)[0] !== 'yes') return []
+  const known = by === 'click' ? null : cookieRef(sent)
   if (ref === '' || (known !== null && compareKey(known) === compareKey(ref))) return []
   const attributes = {
     sameSite: 'Lax',

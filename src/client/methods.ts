@@ -18,8 +18,8 @@ import type {
 import type { Body, Data, Query, RequestOptions, Requests } from './requests.ts'
 import { rememberPayment, resultOf, takeOrderToken } from './payments.ts'
 import type { PageAddress, PaymentResult } from './payments.ts'
-import { storedTracking, storeLanding } from './tracking.ts'
-import type { Tracking } from './tracking.ts'
+import { setConsent, storedTracking, storeLanding, storedConsent } from './tracking.ts'
+import type { SentClick, Tracking } from './tracking.ts'
 
 type AnyCheckoutBody = Body<'POST', '/store/checkout-session'>
 /** How a checkout is paid: on the shop's page, or by a token of the site's own payment form. */
@@ -122,8 +122,17 @@ export type NamedMethods = {
   /**
    * Stores `ref`, `campaign` and the utm parameters of the page's address for the checkout, and counts the click of an
    * affiliate's link. Call it on each page. A ref replaces another only if it would count. Does nothing outside a browser.
+   * With `asksConsent` it stores and counts nothing before `setTrackingConsent(true)`. Until then the values stay in the
+   * addresses of this visit, and a checkout sends them from there.
    */
-  captureLanding(): void
+  captureLanding(options?: { asksConsent?: boolean }): void
+  /**
+   * Remembers for 180 days whether the visitor agrees that this site stores where they came from. `true` stores the landing
+   * of this visit; `false` deletes what was stored.
+   */
+  setTrackingConsent(isGiven: boolean): void
+  /** What the visitor answered; null before. */
+  trackingConsent(): boolean | null
   /** The query that a checkout of this browser sends, for a site that sends the checkout from its server. */
   tracking(): Tracking
 }
@@ -136,6 +145,7 @@ function storedLink(): Query<'POST', '/auth/register'> {
 
 /** The named operations over requests by path. */
 export function namedMethods({ get, post, patch }: Requests): NamedMethods {
+  const sendClick = async (click: SentClick) => (await post('/affiliates/clicks', click)).trackingDays
   return {
     me: (options) => get('/me', options),
     updateMe: (body) => patch('/me', body),
@@ -189,7 +199,9 @@ export function namedMethods({ get, post, patch }: Requests): NamedMethods {
       apply: async (body) => (await post('/affiliates/apply', body)).affiliate,
       acceptTerms: async (version) => (await post('/affiliates/terms', { version })).affiliate
     },
-    captureLanding: () => storeLanding(async (click) => (await post('/affiliates/clicks', click)).trackingDays),
+    captureLanding: (options = {}) => storeLanding(sendClick, options),
+    setTrackingConsent: (isGiven) => setConsent(isGiven, sendClick),
+    trackingConsent: storedConsent,
     tracking: storedTracking
   }
 }

@@ -34,7 +34,14 @@ const landingMs = 30 * dayMs
 const unansweredMs = dayMs
 
 /** What a browser has and a server does not. */
-type Browser = { location?: { search: string }; document?: { cookie: string } }
+type Browser = {
+  location?: { search: string; href?: string; origin?: string; protocol?: string }
+  document?: { cookie: string; referrer?: string }
+  history?: { state: unknown; replaceState: (state: unknown, title: string, url: string) => void }
+}
+
+const consentSeconds = 180 * 24 * 60 * 60
+type SendClick = (click: SentClick) => Promise<number | null>
 
 /**
  * Stores the tracking parameters of the page's address in the browser. A ref replaces an earlier one only if it would
@@ -43,8 +50,10 @@ type Browser = { location?: { search: string }; document?: { cookie: string } }
  *
  * @param sendClick sends a click to the shop and returns for how many days it counts; null for a ref that does not count.
  *   A reload on the same UTC day is not another click.
+ * @param asksConsent whether nothing may be stored before the visitor agrees
  */
-export function storeLanding(sendClick: (click: SentClick) => Promise<number | null>): void {
+export function storeLanding(sendClick: SendClick, { asksConsent = false }: { asksConsent?: boolean } = {}): void {
+  if (asksConsent && storedConsent() !== true) return carryVisit()
   const { ref, campaign, ...utm } = readAddress()
   const stored = readStored()
   const at = Date.now()
@@ -68,6 +77,45 @@ export function storeLanding(sendClick: (click: SentClick) => Promise<number | n
     (days) => takeAnswer(asked, days),
     () => undefined
   )
+}
+
+/** Whether the visitor lets the site store where they came from; null before they answer. */
+export function storedConsent(): boolean | null {
+  const answer = cookieIn(browser().document?.cookie ?? '', 'consent')
+  return answer === undefined ? null : answer === 'yes'
+}
+
+/** Remembers the visitor's answer. Stores the landing of this visit, or deletes what was stored. */
+export function setConsent(isGiven: boolean, sendClick: SendClick): void {
+  const { document, location } = browser()
+  if (document === undefined) return
+  const secure = location?.protocol === 'https:' ? '; Secure' : ''
+  const set = (name: string, value: string, seconds: number): void => {
+    document.cookie = `shopstead_${name}=${value}; Path=/; Max-Age=${seconds}; SameSite=Lax${secure}`
+  }
+  set('consent', isGiven ? 'yes' : 'no', consentSeconds)
+  if (isGiven) return storeLanding(sendClick)
+  set('ref', '', 0)
+  set('campaign', '', 0)
+  try {
+    localStorage.removeItem(key)
+  } catch {
+    // The browser refuses to store, so there is nothing.
+  }
+}
+
+/** Keeps the values of a visit in the address, page by page, without storing anything in the browser. */
+function carryVisit(): void {
+  const { document, location, history } = browser()
+  const { href, origin } = location ?? {}
+  if (document?.referrer === undefined || href === undefined || Object.keys(readAddress()).length > 0) return
+  if (!URL.canParse(document.referrer)) return
+  const from = new URL(document.referrer)
+  const carried = Object.entries(valuesIn(from.searchParams))
+  if (from.origin !== origin || carried.length === 0) return
+  const here = new URL(href)
+  for (const [name, value] of carried) if (value !== undefined) here.searchParams.set(name, value)
+  history?.replaceState(history.state, '', here.href)
 }
 
 function isCurrent(click: Stored['click'], now: number): boolean {
@@ -95,7 +143,8 @@ export function storedTracking(): Tracking {
   const { at = 0, ...landing } = stored.landing ?? {}
   const values: Omit<Tracking, 'ref'> = Date.now() - at < landingMs ? landing : {}
   const click = currentClick(stored, document.cookie)
-  if (click === undefined) return values
+  // Without consent, only the address of the visit has them.
+  if (click === undefined) return { ...values, ...readAddress() }
   // No affiliate is credited for another's campaign.
   const { campaign: _other, ...rest } = values
   return { ref: click.ref, ...(click.campaign === undefined ? {} : { campaign: click.campaign }), ...rest }
@@ -113,7 +162,10 @@ function currentClick({ click, asked }: Stored, cookies: string): LinkClick | un
 }
 
 function readAddress(): Tracking {
-  const query = new URLSearchParams(browser().location?.search)
+  return valuesIn(new URLSearchParams(browser().location?.search))
+}
+
+function valuesIn(query: URLSearchParams): Tracking {
   const found = (['ref', ...landingNames] as const).flatMap((name) => {
     const value = query.get(name)
     return value && value.length <= longest ? [[name, value]] : []
@@ -142,7 +194,7 @@ function writeStored(stored: Stored): void {
   }
 }
 
-function cookieIn(cookies: string, name: 'ref' | 'campaign'): string | undefined {
+function cookieIn(cookies: string, name: 'ref' | 'campaign' | 'consent'): string | undefined {
   const value = new RegExp(`(?:^|; )shopstead_${name}=([^;]+)`).exec(cookies)?.[1]
   try {
     return value === undefined ? undefined : decodeURIComponent(value)

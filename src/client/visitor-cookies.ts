@@ -17,7 +17,7 @@ export type SetCookie = {
 }
 
 /** The cookies that the proxy forwards, too. */
-const shopCookie = /^(__Host-)?shopstead_(session|device|checkout|ref|campaign)$/
+const shopCookie = /^(__Host-)?shopstead_(session|device|checkout|ref|campaign|consent)$/
 
 /** The shop's cookies of one visitor, while a server renders a page for them. */
 export class VisitorCookies {

@@ -181,7 +181,8 @@ function redirection({ redirect, setCookie, isMoved }: Extract<PageReply, { redi
     ['location', redirect],
     // Without a time, browsers keep a move for ever, and the shop could not correct it.
     ['cache-control', isMoved ? 'public, max-age=3600' : 'no-store'],
-    ['referrer-policy', 'no-referrer'],
+    // Other sites must not get an address with a token. Pages of the shop read from which one the visitor comes.
+    ['referrer-policy', 'same-origin'],
     ...cookieHeaders(setCookie)
   ]
   return new Response(null, { status: isMoved ? 301 : 303, headers })

@@ -65,6 +65,7 @@ export function siteOf(app: App): Site {
     hasAffiliates: isModuleOn(db, 'affiliates'),
     holiday: currentHoliday(db, app.clock.now()),
     isEuLaw,
+    asksConsent: setting(db, 'law.consent'),
     pricesIncludeTax: listTaxRates(db).length === 0 ? null : setting(db, 'tax.pricesIncludeTax'),
     shippingUrl: shippingPath,
     isSandbox: cards?.name === 'sandbox',

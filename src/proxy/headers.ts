@@ -25,7 +25,7 @@ const returnedHeaders = [
 ] as const
 
 /** The shop's cookies. All other cookies belong to the site and are not forwarded. */
-const shopCookie = /^(__Host-)?shopstead_(session|device|checkout|mailbox|ref|campaign)$/
+const shopCookie = /^(__Host-)?shopstead_(session|device|checkout|mailbox|ref|campaign|consent)$/
 
 /**
  * The headers for the service: the allowed ones, Shopstead's cookies, and the client's address as the proxy knows it.

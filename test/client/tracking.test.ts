@@ -27,7 +27,7 @@ function openPage(
     return sent.filter(({ path }) => path === '/affiliates/clicks').map(({ body }) => body)
   }
   const landInVain = (): void => client.captureLanding()
-  return { checkout, land, landInVain }
+  return { checkout, land, landInVain, client }
 }
 
 function storedText(): string {
@@ -111,9 +111,23 @@ it('a page works when the browser refuses to store, and a server has no landing'
   vi.stubGlobal('localStorage', { getItem: refuse, setItem: refuse })
   const page = openPage('?ref=mira')
   expect(await page.land()).toEqual([{ ref: 'mira' }])
-  expect(await page.checkout()).toBeUndefined()
+  expect(await page.checkout()).toBe('ref=mira')
   vi.unstubAllGlobals()
   expect(() => createClient().captureLanding()).not.toThrow()
+})
+
+it('a site that asks for consent stores and counts nothing before, and sends what the address of the visit has', async () => {
+  const { client, land } = openPage('?ref=mira&utm_source=letter')
+  client.captureLanding({ asksConsent: true })
+  expect([storedText(), client.trackingConsent(), client.tracking()]).toEqual([
+    '',
+    null,
+    { ref: 'mira', utm_source: 'letter' }
+  ])
+  client.setTrackingConsent(false)
+  expect([storedText(), client.trackingConsent()]).toEqual(['', null])
+  expect(await land()).toEqual([{ ref: 'mira' }])
+  expect(storedText()).toContain('mira')
 })
 
 it('a landing with a value that is too long, or a malformed cookie, does not stop a checkout', async () => {

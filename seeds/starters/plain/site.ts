@@ -37,6 +37,8 @@ export const site: Site = {
   holiday: null,
   // True for a shop in the EU: buttons and prices follow its law of selling to consumers.
   isEuLaw: false,
+  // True to ask visitors of affiliates before this site stores where they came from, as in the shop's setting law.consent.
+  asksConsent: false,
   pricesIncludeTax: true,
   shippingUrl: `${shopPublicUrl}/shipping-costs`,
   // Shows a note on each page that nothing is charged. Remove it when the shop takes real payments.

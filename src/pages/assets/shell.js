@@ -13,8 +13,23 @@ function showCount() {
 }
 
 // Pages that a cache keeps are the same for every visitor.
-client.captureLanding()
-for (const field of findAll('[name=tracking]')) field.value = String(new URLSearchParams(client.tracking()))
+const asksConsent = document.body.dataset.asksConsent !== undefined
+client.captureLanding({ asksConsent })
+
+function showTracking() {
+  for (const field of findAll('[name=tracking]')) field.value = String(new URLSearchParams(client.tracking()))
+  const answer = client.trackingConsent()
+  for (const place of findAll('[data-consent-given]')) place.hidden = answer !== true
+  const hasLanding = Object.keys(client.tracking()).length > 0
+  for (const place of findAll('[data-consent-asked]')) place.hidden = answer !== null || !hasLanding
+}
+
+showTracking()
+for (const button of findAll('[data-consent]'))
+  button.addEventListener('click', () => {
+    client.setTrackingConsent(button.dataset.consent === 'yes')
+    showTracking()
+  })
 showCount()
 addEventListener('cart', showCount)
 globalThis.cookieStore?.addEventListener('change', ({ changed, deleted }) => {

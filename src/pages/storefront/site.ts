@@ -39,6 +39,8 @@ export type Site = {
   holiday: { message: string; until: string } | null
   /** Whether the pages follow the EU law of selling to consumers. */
   isEuLaw: boolean
+  /** Whether visitors are asked before the site stores in their browser where they came from. */
+  asksConsent: boolean
   /** Whether prices include the tax; null for a shop without tax. */
   pricesIncludeTax: boolean | null
   /** The page with the costs of shipping. */

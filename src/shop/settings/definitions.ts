@@ -150,6 +150,10 @@ export const definitions = {
     365,
     'For how many days consumers can withdraw from a contract; EU law requires 14'
   ),
+  'law.consent': flag(
+    false,
+    "Whether visitors are asked before the shop stores an affiliate's link in their browser; until then it counts for the same visit"
+  ),
   'tax.pricesIncludeTax': flag(true, 'Whether the prices of products and shipping include the tax'),
   'tax.crossBorder': text(
     'destination',

@@ -5,6 +5,12 @@ export const law = {
   'consent.needed': 'Bitte stimmen Sie zu, damit wir die Dateien sofort liefern können.',
   'consent.given':
     'Sie haben am {day} zugestimmt, dass die Dateien sofort geliefert werden, und bestätigt, dass Sie dadurch Ihr Widerrufsrecht für sie verlieren.',
+  'consent.about': 'Über den Link, der Sie hergeführt hat',
+  'consent.ask':
+    'Sie kommen über den Link eines Partners. Dürfen wir ihn in diesem Browser speichern, damit der Partner auch für eine spätere Bestellung vergütet wird?',
+  'consent.yes': 'Ja, speichern',
+  'consent.no': 'Nein',
+  'consent.withdraw': 'Nicht mehr speichern, welcher Partner mich hergeführt hat',
   'declare.name': 'Ihr Name',
   'declare.email': 'E-Mail für die Eingangsbestätigung',
   'declare.contract': 'Bestellnummer',

@@ -5,6 +5,12 @@ export const law = {
   'consent.needed': 'Please agree, so that we can deliver the files at once.',
   'consent.given':
     'On {day} you agreed that the files are delivered at once, and acknowledged that you thereby lose your right to withdraw from the contract about them.',
+  'consent.about': 'About the link that led you here',
+  'consent.ask':
+    'You came by a link of a partner. May we store it in this browser, so that the partner is credited for a later order, too?',
+  'consent.yes': 'Yes, store it',
+  'consent.no': 'No',
+  'consent.withdraw': 'No longer store which partner led me here',
   'declare.name': 'Your name',
   'declare.email': 'Email for the acknowledgement of receipt',
   'declare.contract': 'Order number',

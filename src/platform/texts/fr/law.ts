@@ -5,6 +5,12 @@ export const law = {
   'consent.needed': 'Veuillez accepter, pour que nous puissions fournir les fichiers tout de suite.',
   'consent.given':
     'Le {day}, vous avez accepté que les fichiers soient fournis tout de suite et reconnu perdre ainsi votre droit de rétractation pour ces fichiers.',
+  'consent.about': 'À propos du lien qui vous a mené ici',
+  'consent.ask':
+    'Vous venez par le lien d’un partenaire. Pouvons-nous l’enregistrer dans ce navigateur, pour que le partenaire soit aussi rémunéré pour une commande ultérieure ?',
+  'consent.yes': 'Oui, enregistrer',
+  'consent.no': 'Non',
+  'consent.withdraw': 'Ne plus enregistrer quel partenaire m’a mené ici',
   'declare.name': 'Votre nom',
   'declare.email': 'E-mail pour l’accusé de réception',
   'declare.contract': 'Numéro de commande',
