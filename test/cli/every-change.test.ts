@@ -292,7 +292,7 @@ const changes: Record<string, Change> = {
 /** Commands that read, or that make something new or change the whole shop: they have tests of their own. */
 const others = new Set(
   `desk enable|desk disable|desk invite|desk people|desk remove|desk log|desk open
-dev|serve|init|migrate|seed|import wordpress|import finish|admin create|admin list|users list|users show|users export|users create|offers list|offers show
+dev|serve|init|migrate|seed|import wordpress|import shopify|import finish|users import|orders import|coupons import|affiliates import|admin create|admin list|users list|users show|users export|users create|offers list|offers show
 offers add|offers reprice|offers convert|offers import|offers export|offers images add|offers images list|offers images order
 offers images remove|offers images retry|coupons list|coupons create|shipping list|shipping set|shipping remove|tax list
 tax set|tax remove|tax preset eu|modules list|modules enable|modules disable|settings list|settings get|settings set

@@ -1,3 +1,4 @@
+import { defineTableImport } from '../shop/table-import.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
@@ -44,6 +45,7 @@ type SetOptions = { affiliate?: string | boolean }
 export function define(program: ShopCommand): void {
   const group = program.command('coupons').description('coupon codes')
   runs(addCommand(group, 'list', 'list the coupons with their uses', 'coupons list'), list)
+  defineTableImport(group, 'coupons', 'code, and percent or amount')
   const create = addCommand(
     group,
     'create',

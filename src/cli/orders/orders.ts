@@ -1,3 +1,4 @@
+import { defineTableImport } from '../shop/table-import.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { completeOrder } from '../../shop/orders/transition.ts'
@@ -41,6 +42,7 @@ export function define(program: ShopCommand): void {
   defineReturns(group)
   defineMoves(group)
   defineMoney(group)
+  defineTableImport(group, 'orders', 'number, status, total, createdAt, lineName, quantity and price')
   const reconciling = addCommand(
     group,
     'reconcile',

@@ -1,4 +1,5 @@
 import { Option } from 'commander'
+import { defineTableImport } from '../shop/table-import.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import type { App } from '../../app.ts'
 import { setOwnRate } from '../../shop/affiliates/rates.ts'
@@ -38,6 +39,7 @@ export function define(program: ShopCommand): void {
   )
   runs(listing, list)
   runs(addCommand(group, 'show <code>', 'show one affiliate with visits and balance', 'affiliates show mira'), show)
+  defineTableImport(group, 'affiliates', 'email, and optionally code, rate, owed and paid')
   const create = addCommand(
     group,
     'create',

@@ -1,4 +1,5 @@
 import { Option } from 'commander'
+import { defineTableImport } from '../shop/table-import.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
@@ -53,6 +54,7 @@ export function define(program: ShopCommand): void {
   const group = program.command('users').description('accounts')
   defineReading(group)
   defineMaking(group)
+  defineTableImport(group, 'customers', 'email')
   defineUserEdits(group, answer)
   defineChanges(group)
   const about =

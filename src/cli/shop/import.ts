@@ -1,7 +1,5 @@
 import { importWordPress } from '../../operations/moving-in/wordpress/import-wordpress.ts'
-import type { WordPressReport } from '../../operations/moving-in/wordpress/import-wordpress.ts'
 import { openSource } from '../../operations/moving-in/wordpress/open-source.ts'
-import type { Remark } from '../../operations/moving-in/report.ts'
 import { finishSubscriptions } from '../../operations/moving-in/wordpress/subscriptions.ts'
 import type { Finished } from '../../operations/moving-in/wordpress/subscriptions.ts'
 import { describeImages, storeImages } from '../offers/offer-images.ts'
@@ -9,6 +7,7 @@ import { addCommand, confirmOrRefuse, runs } from '../run.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import type { Answer } from '../terminal/output.ts'
 import { showProgress } from '../terminal/output.ts'
+import { describeMove, moveAnswer } from './table-import.ts'
 import { table } from '../terminal/table.ts'
 import type { Table } from '../terminal/table.ts'
 
@@ -24,6 +23,19 @@ export function define(program: ShopCommand): void {
     .option('--uploads <folder>', 'wp-content/uploads of the WordPress, for the pictures; otherwise they are fetched')
     .option('--allow-private', 'also fetch pictures from private networks and this machine')
   runs(command, wordPress)
+  const shopify =
+    'move in with a Shopify shop from its CSV exports: customers, orders, discounts and URL redirects, in files or a folder of them. Import the products before, with "offers import". Run it again with new exports to bring what came since.'
+  const fromShopify = addCommand(group, 'shopify <files...>', shopify, 'import shopify exports/ --dry-run').option(
+    '--dry-run',
+    'only show what would arrive'
+  )
+  runs(fromShopify, async (work: Work<{ dryRun?: boolean }>, paths: string[]) => {
+    const { importShopify } = await import('../../operations/moving-in/tables/shopify.ts')
+    const progress = showProgress(work)
+    const { dryRun: isDryRun = false } = work.options
+    const options = { isDryRun, onStep: progress.step, interruption: work.terminal.interruption }
+    return moveAnswer(await importShopify(work.app, paths, options).finally(progress.done))
+  })
   const finishing =
     'let Stripe charge the subscriptions that moved in for this shop, on their old dates and with their old cards. First switch the old shop off, or both charge. The source is the one of "import wordpress". Running it again changes nothing.'
   const finish = addCommand(group, 'finish <source>', finishing, 'import finish shop.sql.gz --dry-run')
@@ -90,36 +102,9 @@ async function wordPress(work: Work<WordPressFlags>, address: string): Promise<A
     const images = isDryRun ? { stored: 0, failed: [] } : await storeImages(work.app, work, work.options)
     return {
       json: { ...report, images },
-      human: [...describe(report), ...(images.stored + images.failed.length === 0 ? [] : describeImages(images))]
+      human: [...describeMove(report), ...(images.stored + images.failed.length === 0 ? [] : describeImages(images))]
     }
   } finally {
     progress.done()
   }
-}
-
-/** The counts and sums of each subject, and then what does not arrive or arrives differently. */
-function describe({ source, subjects, isDryRun }: WordPressReport): (string | Table)[] {
-  const head = ['Subject', 'Found', isDryRun ? 'Would arrive' : 'Arrived', 'Here before', 'Left out']
-  const rows = subjects.map(({ subject, found, arrived, already, left }) => [subject, found, arrived, already, left])
-  const sums = subjects.flatMap(({ sums }) => sums)
-  return [
-    source,
-    table(head, rows),
-    ...(sums.length === 0
-      ? []
-      : [
-          table(
-            ['Sum', 'Currency', 'Found', 'Arrived'],
-            sums.map((sum) => [sum.name, sum.currency, sum.found, sum.arrived])
-          )
-        ]),
-    ...subjects.flatMap(({ subject, leftOut }) => leftOut.map((remark) => `Left out of ${subject}: ${textOf(remark)}`)),
-    ...subjects.flatMap(({ subject, changed }) => changed.map((remark) => `Changed in ${subject}: ${textOf(remark)}`)),
-    ...(isDryRun ? ['Nothing was changed: this was a dry run.'] : [])
-  ]
-}
-
-function textOf({ count, why, examples }: Remark): string {
-  const named = examples.join(', ')
-  return `${count} × ${why}${named === '' ? '' : ` (${named}${count > examples.length ? ', …' : ''})`}`
 }

@@ -52,7 +52,7 @@ export type ImportedOrder = Pick<
   | 'createdAt'
   | 'updatedAt'
 > & {
-  /** The id of the order there, which it keeps if it is free here. */
+  /** The id of the order there, which it keeps if it is free here; 0 for none. */
   wantedId: number
   /** What shipping costs with each renewal of its lines. */
   renewalShippingMinor?: number
@@ -87,7 +87,7 @@ export function insertImportedOrder(tx: Tx, order: ImportedOrder): StoredOrder {
   const row = tx.orm
     .insert(orders)
     .values({
-      ...(findOrder(tx, order.wantedId) === undefined ? { id: order.wantedId } : {}),
+      ...(order.wantedId > 0 && findOrder(tx, order.wantedId) === undefined ? { id: order.wantedId } : {}),
       userId: order.userId,
       email,
       emailKey: email === null ? null : emailKey(email),

@@ -100,7 +100,7 @@ function readRecords(text: string, delimiter: string, linesBefore: number): CsvR
 }
 
 /** The separator that the header has most of, outside of quotes. */
-function delimiterOf(text: string): string {
+export function delimiterOf(text: string): string {
   const end = text.indexOf('\n')
   const header = (end === -1 ? text : text.slice(0, end)).replaceAll(/"[^"]*"/g, '')
   const counts = [',', ';', '\t'].map((delimiter) => ({ delimiter, count: header.split(delimiter).length }))
@@ -118,7 +118,7 @@ function distinct(names: readonly string[]): string[] {
 }
 
 /** WooCommerce writes an apostrophe before a cell that a spreadsheet would run as a formula (`'-5`, `'=…`). */
-function unescapeFormula(cell: string): string {
+export function unescapeFormula(cell: string): string {
   return /^'[=+\-@\t]/.test(cell) ? cell.slice(1).trim() : cell.trim()
 }
 
