@@ -12,6 +12,7 @@ import {
   updateImportedReferral
 } from '../../shop/payouts/imported-affiliate.ts'
 import type { ImportedReferral } from '../../shop/payouts/imported-affiliate.ts'
+import { recordBonus } from '../../shop/referrals/ledger.ts'
 import { findReferralOfOrder, getReferral } from '../../shop/referrals/store.ts'
 import type { ReferralRow } from '../../shop/referrals/store.ts'
 import { lineOf } from './clean-text.ts'
@@ -33,6 +34,8 @@ export type AffiliateRecord = {
   clicks: readonly { at: number; count: number }[]
   /** What is different here. */
   remarks: readonly string[]
+  /** Another name by which the affiliate is remembered. */
+  alias?: string
 }
 
 const statuses = ['pending', 'active', 'inactive', 'rejected'] as const
@@ -50,7 +53,7 @@ export function writeAffiliate(tx: Tx, record: AffiliateRecord, move: Move, tall
   const createdAt = record.createdAt ?? move.now
   const affiliate = insertImportedAffiliate(tx, { wantedId, userId, username, code, status, rateBps, createdAt })
   for (const { at, count } of record.clicks) recordClicks(tx, affiliate.id, { clicks: count }, at)
-  move.moved.remember(tx, 'affiliate', id, affiliate.id, move.now)
+  for (const name of [id, record.alias ?? id]) move.moved.remember(tx, 'affiliate', name, affiliate.id, move.now)
   tally.arrive()
 }
 
@@ -153,8 +156,12 @@ function orderFor({ id, description, currency, createdAt }: ReferralRecord): Par
   }
 }
 
-/** A payout of another shop; `referrals` are the ids there of those that it paid. */
+/**
+ * A payout of another shop; `referrals` are the ids there of those that it paid. With a `currency` it names none: it lowers
+ * what the affiliate is owed.
+ */
 export type PayoutRecord = {
+  currency?: string
   id: string
   affiliateId: string
   status: string
@@ -177,14 +184,33 @@ export function writePayout(tx: Tx, record: PayoutRecord, move: Move, tally: Sub
       return referral === undefined ? [] : [getReferral(tx, referral)]
     })
     .filter(({ status }) => status === 'paid')
-  const [first] = paid
-  if (first === undefined) return tally.leave('The payout has no paid referral', id)
-  const { currency } = first
+  const currency = record.currency ?? paid[0]?.currency
+  if (currency === undefined) return tally.leave('The payout has no paid referral', id)
   const createdAt = record.createdAt ?? move.now
   const reference = lineOf(record.method, 100)
-  const payoutId = insertImportedPayout(tx, { affiliateId: affiliate.id, currency, reference, createdAt, paid })
+  const onAccountMinor = record.currency === undefined ? 0 : record.amountMinor
+  const values = { affiliateId: affiliate.id, currency, reference, createdAt, paid, onAccountMinor }
+  const payoutId = insertImportedPayout(tx, values)
   move.moved.remember(tx, 'payout', id, payoutId, move.now)
   tally.arrive()
-  const arrivedMinor = paid.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
+  const arrivedMinor = paid.reduce((sum, { amountMinor }) => sum + amountMinor, onAccountMinor)
   tally.add('payouts', currency, { foundMinor: record.amountMinor, arrivedMinor })
+}
+
+/** A correction of what an affiliate is owed in another shop, up or down. */
+export type AdjustmentRecord = Omit<PayoutRecord, 'referrals' | 'method'> & { currency: string; reason: string }
+
+/** Stores a correction, and reports what became of it. */
+export function writeAdjustment(tx: Tx, record: AdjustmentRecord, move: Move, tally: SubjectTally): void {
+  const { id, amountMinor, currency } = record
+  if (move.moved.find(tx, 'payout', id) !== undefined) return tally.know()
+  const affiliate = affiliateOf(tx, record.affiliateId, move)
+  if (affiliate === undefined) return tally.leave('The affiliate did not arrive', id)
+  if (record.status !== 'paid') return tally.leave(`Corrections with the status ${record.status} changed nothing`, id)
+  if (amountMinor === 0) return tally.leave('The correction is 0', id)
+  const reason = lineOf(record.reason, 255) ?? 'moved in'
+  recordBonus(tx, { affiliateId: affiliate.id, currency }, { amountMinor, reason }, record.createdAt ?? move.now)
+  move.moved.remember(tx, 'payout', id, affiliate.id, move.now)
+  tally.arrive()
+  tally.add('corrections', currency, { foundMinor: amountMinor, arrivedMinor: amountMinor })
 }

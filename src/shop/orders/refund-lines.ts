@@ -58,6 +58,7 @@ export type RefundOfThings = { amountMinor: number; parts: readonly ReturnedPart
 /** The parts of an order, which add up to its total and, for each tax, to that tax. */
 export function partsOf(db: Db, order: OrderRow): Part[] {
   const items = itemsOf(db, order.id)
+  if (order.imported) return importedParts(order, items)
   const taxes = taxesOfOrder(db, order.id)
   const shares = shippingShares(items, order.shippingMinor)
   const rows = [...taxes.keys(), null]
@@ -88,6 +89,29 @@ export function partsOf(db: Db, order: OrderRow): Part[] {
     })
   })
   return found.toSorted((a, b) => (a.line || Infinity) - (b.line || Infinity))
+}
+
+/** The parts of an order of another shop, which does not say what each tax was for: its goods and its shipping share the sums. */
+function importedParts(order: OrderRow, items: readonly OrderItemRow[]): Part[] {
+  const { goodsTaxMinor, taxMinor, shippingMinor, taxIncluded } = order
+  const priced = (amountMinor: number, tax: number) => ({
+    amountMinor: amountMinor + (taxIncluded ? 0 : tax),
+    taxMinor: taxIncluded ? Math.min(tax, amountMinor) : tax
+  })
+  const shares =
+    items.length === 0
+      ? []
+      : shareEvenly(
+          goodsTaxMinor,
+          items.map(({ totalMinor }) => totalMinor)
+        )
+  const goods = items.map((item, index) => {
+    const { taxRow, quantity, totalMinor } = item
+    return { item, line: index + 1, taxRow, quantity, ...priced(totalMinor, shares[index] ?? 0) }
+  })
+  const shippingTaxMinor = taxMinor - (items.length === 0 ? 0 : goodsTaxMinor)
+  const shipping = { item: null, line: 0, taxRow: null, quantity: 0, ...priced(shippingMinor, shippingTaxMinor) }
+  return shipping.amountMinor === 0 ? goods : [...goods, shipping]
 }
 
 /** What is left of the parts of an order after its refunds, also those that the gateway has not finished. */

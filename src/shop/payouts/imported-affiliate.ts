@@ -116,16 +116,21 @@ export type ImportedPayout = Pick<
   'affiliateId' | 'currency' | 'reference' | 'createdAt'
 > & {
   paid: readonly ReferralRow[]
+  /** What it paid without naming referrals. */
+  onAccountMinor: number
 }
 
-/** Stores a payout and its ledger entries. Its amount is the sum of its referrals, which must be above 0. */
-export function insertImportedPayout(tx: Tx, { paid, ...columns }: ImportedPayout): number {
-  const amountMinor = paid.reduce((sum, referral) => sum + referral.amountMinor, 0)
+/** Stores a payout and its ledger entries. Its amount, which must be above 0, is that of its referrals and what it paid beside. */
+export function insertImportedPayout(tx: Tx, { paid, onAccountMinor, ...columns }: ImportedPayout): number {
+  const amountMinor = paid.reduce((sum, referral) => sum + referral.amountMinor, onAccountMinor)
   const { id } = tx.orm
     .insert(payouts)
     .values({ ...columns, amountMinor, paidBy: 'old shop', ...partiesOf(tx, columns.affiliateId) })
     .returning({ id: payouts.id })
     .get()
   for (const referral of paid) recordPaidOut(tx, referral, { id, owedMinor: referral.amountMinor }, columns.createdAt)
+  const { affiliateId, currency, createdAt } = columns
+  if (onAccountMinor > 0)
+    recordPaidOut(tx, { affiliateId, currency, id: null }, { id, owedMinor: onAccountMinor }, createdAt)
   return id
 }

@@ -4,6 +4,10 @@ import { gunzipSync } from 'node:zlib'
 
 /** What an import must arrive at, as the plugins of the old shop say it. Money is text, times are UTC. */
 export type Expected = {
+  sql: {
+    eddOrders: { type: string; status: string; gateway: string; n: string; total: string; tax: string }[]
+    affiliatesManagerSums: { affiliateId: string; type: string; amount: string }[]
+  }
   affiliates: {
     id: number
     userId: number

@@ -213,7 +213,7 @@ const downloadsHere = ({ sqlite }: Db) =>
     .prepare(
       `SELECT r.source_id AS id, d.order_id AS "order", d.expires_at AS expiresAt,
          coalesce((SELECT source_id FROM moved_rows c WHERE c.kind = 'customer' AND c.target_id = d.user_id), '0') AS user
-       FROM moved_rows r JOIN download_permissions d ON d.id = r.target_id WHERE r.kind = 'download' ORDER BY d.id`
+       FROM moved_rows r JOIN download_permissions d ON d.id = r.target_id WHERE r.kind = 'download' AND r.source_id NOT LIKE 'edd %' ORDER BY d.id`
     )
     .all()
 

@@ -35,6 +35,7 @@ const coreTables = ['options', 'posts', 'postmeta', 'users', 'usermeta']
 export async function openWordPress(url: string, prefix?: string): Promise<WordPress> {
   const connection = await connect(url)
   try {
+    await connection.query("SET SESSION time_zone = '+00:00'")
     await connection.query('SET SESSION TRANSACTION READ ONLY')
     await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT')
     const tables = await tablesOf(connection)

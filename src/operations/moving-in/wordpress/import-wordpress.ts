@@ -5,9 +5,18 @@ import type { MoveOptions, MoveReport } from '../move-in.ts'
 import { moveSubject } from '../move.ts'
 import type { Move } from '../move.ts'
 import type { SubjectReport } from '../report.ts'
-import { leftBehind } from './left-behind.ts'
 import { hasAffiliateWp, moveAffiliates, movePayouts, moveReferrals } from './affiliate-wp.ts'
+import {
+  hasAffiliateManager,
+  moveManagedAffiliates,
+  moveManagedCommissions,
+  moveManagedPayouts
+} from './affiliate-manager.ts'
 import { moveCoupons } from './coupons.ts'
+import { moveEddDiscounts } from './edd-discounts.ts'
+import { moveEddDownloads, moveEddProducts } from './edd-downloads.ts'
+import { moveEddOrders } from './edd-orders.ts'
+import { hasEdd } from './edd-rows.ts'
 import { moveCustomers } from './customers.ts'
 import type { WordPress } from './database.ts'
 import { moveDownloads } from './downloads.ts'
@@ -40,13 +49,14 @@ export async function importWordPress(app: App, source: WordPress, options: Impo
     await moveSubject(move, 'addresses', (tally) => movePermalinks(source, move, tally)),
     await moveSubject(move, 'coupons', (tally) => moveCoupons(source, move, tally)),
     await moveSubject(move, 'orders', (tally) => moveOrders(source, move, tally)),
+    ...(await eddSubjects(source, move)),
     ...(await affiliateSubjects(source, move)),
+    ...(await managedAffiliates(source, move)),
     await moveSubject(move, 'subscriptions', (tally) => moveSubscriptions(source, move, tally)),
     await moveSubject(move, 'memberships', (tally) => moveMemberships(source, move, tally)),
     await moveSubject(move, 'memberships of Restrict Content', (tally) => moveRestrictContent(source, move, tally)),
     await moveSubject(move, 'memberships of MemberPress', (tally) => moveMemberPress(source, move, tally)),
-    await moveSubject(move, 'downloads', (tally) => moveDownloads(source, move, tally)),
-    ...(await leftBehind(source))
+    await moveSubject(move, 'downloads', (tally) => moveDownloads(source, move, tally))
   ])
   return { source: address, prefix: source.prefix, isDryRun: options.isDryRun, subjects }
 }
@@ -58,6 +68,29 @@ async function affiliateSubjects(source: WordPress, move: Move): Promise<Subject
     await moveSubject(move, 'affiliates', (tally) => moveAffiliates(source, move, tally)),
     await moveSubject(move, 'referrals', (tally) => moveReferrals(source, move, tally)),
     await moveSubject(move, 'payouts', (tally) => movePayouts(source, move, tally))
+  ]
+}
+
+/** The subjects of Easy Digital Downloads; none without it. */
+async function eddSubjects(source: WordPress, move: Move): Promise<SubjectReport[]> {
+  if (!hasEdd(source)) return []
+  const of = 'of Easy Digital Downloads'
+  return [
+    await moveSubject(move, `products ${of}`, (tally) => moveEddProducts(source, move, tally)),
+    await moveSubject(move, `coupons ${of}`, (tally) => moveEddDiscounts(source, move, tally)),
+    await moveSubject(move, `orders ${of}`, (tally) => moveEddOrders(source, move, tally)),
+    await moveSubject(move, `downloads ${of}`, (tally) => moveEddDownloads(source, move, tally))
+  ]
+}
+
+/** The subjects of WP Affiliate Manager; none without it. */
+async function managedAffiliates(source: WordPress, move: Move): Promise<SubjectReport[]> {
+  if (!hasAffiliateManager(source)) return []
+  const of = 'of Affiliate Manager'
+  return [
+    await moveSubject(move, `affiliates ${of}`, (tally) => moveManagedAffiliates(source, move, tally)),
+    await moveSubject(move, `commissions ${of}`, (tally) => moveManagedCommissions(source, move, tally)),
+    await moveSubject(move, `payouts ${of}`, (tally) => moveManagedPayouts(source, move, tally))
   ]
 }
 
