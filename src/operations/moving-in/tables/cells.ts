@@ -60,7 +60,7 @@ export function cellsOf(file: CsvFile, row: CsvRow): Cells {
       read(field, 'a whole number', (cell) => (/^\d{1,9}(?:\.0+)?$/.test(cell) ? Math.trunc(Number(cell)) : undefined)),
     percentBps: (field) =>
       read(field, 'a percentage from 0 to 100', (cell) => {
-        const value = decimalText(cell.replace(/\s*%$/, ''))
+        const value = decimalText(cell.replace(/%$/, ''))
         return /^\d{1,3}(?:\.\d+)?$/.test(value) && Number(value) <= 100 ? Math.round(Number(value) * 100) : undefined
       }),
     time: (field) => read(field, 'a time such as 2026-05-01 12:30:00 +0200', parseTime),
