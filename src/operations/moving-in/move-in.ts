@@ -1,4 +1,5 @@
 import type { App } from '../../app.ts'
+import { AppError } from '../../errors.ts'
 import { movedFrom } from '../../shop/moved/moved-rows.ts'
 import { copyShop } from './copy-shop.ts'
 import type { Move } from './move.ts'
@@ -35,12 +36,18 @@ export async function moveIn(
 ): Promise<SubjectReport[]> {
   using stop = isDryRun ? undefined : interruption?.()
   using copy = isDryRun ? copyShop(app.db, app.config.dataDir) : undefined
-  return await work({
-    shop: { ...app, db: copy?.db ?? app.db },
-    moved: movedFrom(source),
-    isDryRun,
-    now: app.clock.now(),
-    signal: stop?.signal,
-    step: onStep
-  })
+  try {
+    return await work({
+      shop: { ...app, db: copy?.db ?? app.db },
+      moved: movedFrom(source),
+      isDryRun,
+      now: app.clock.now(),
+      signal: stop?.signal,
+      step: onStep
+    })
+  } catch (cause) {
+    if (stop?.signal.aborted !== true) throw cause
+    const message = 'The import was interrupted. What has arrived stays: run it again to continue.'
+    throw new AppError('CONFLICT', message, {}, { cause })
+  }
 }

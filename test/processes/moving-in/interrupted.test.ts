@@ -69,6 +69,9 @@ it('an import that is stopped at twenty places and run again makes the same shop
   const stopped = await newShop(dump.url)
   const places = Array.from({ length: 20 }, (_, index) => Math.floor(((index + 0.37) * all) / 20))
   for (const place of places) await expect(stopped.run(stopAfter(place).interruption)).rejects.toThrow(Stopped)
+  const byOperator = () => ({ signal: AbortSignal.abort(), [Symbol.dispose]: () => undefined })
+  const said = { code: 'CONFLICT', message: expect.stringContaining('run it again to continue') }
+  await expect(stopped.run(byOperator)).rejects.toMatchObject(said)
   const { subjects } = await stopped.run()
   for (const { found, arrived, already, left } of subjects) expect(found).toBe(arrived + already + left)
   expect(contentOf(stopped.app)).toEqual(contentOf(whole.app))

@@ -1,0 +1,110 @@
+import { createConnection } from 'mysql2/promise'
+import type { Connection, RowDataPacket } from 'mysql2/promise'
+import { expect, it } from 'vitest'
+import { createApp } from '../../../src/app.ts'
+import { parseConfig } from '../../../src/platform/config/config.ts'
+import { loadDump } from '../../../src/operations/moving-in/wordpress/dump.ts'
+import { openWordPress } from '../../../src/operations/moving-in/wordpress/database.ts'
+import { importWordPress } from '../../../src/operations/moving-in/wordpress/import-wordpress.ts'
+import { shopstead } from '../../support/command-line.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { dumpOf } from './old-shop.ts'
+
+/** A generator of whole numbers below a limit, the same for each run (mulberry32). */
+function numbers(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
+  }
+}
+
+const odd = [
+  '',
+  '0',
+  '-5.55',
+  '1e12',
+  'NaN',
+  '99999999',
+  'a:1:{s:4:"name";s:99:"short";}',
+  'a:2:{i:0;a:1:{',
+  'O:8:"stdClass":0:{}',
+  'Ã¼Ã¤ÃŸ â€“ Ð¸',
+  '\u0000\u202E\uFFFD',
+  '<script>alert(1)</script>',
+  '2026-02-31 25:00:00',
+  '0000-00-00 00:00:00',
+  'x'.repeat(70_000),
+  '12,50',
+  'yes'
+]
+const dates = ['0000-00-00 00:00:00', '1970-01-01 00:00:00', '9999-12-31 23:59:59']
+
+type Column = { table: string; column: string; kind: string }
+
+/** The columns that a shop may have rubbish in: not the keys by which rows belong together. */
+async function columnsOf(connection: Connection, prefix: string): Promise<Column[]> {
+  const [rows] = await connection.query<(RowDataPacket & Column)[]>(
+    `SELECT table_name AS \`table\`, column_name AS \`column\`, data_type AS kind FROM information_schema.columns
+     WHERE table_schema = DATABASE() AND column_key <> 'PRI' AND table_name LIKE ? ORDER BY table_name, ordinal_position`,
+    [`${prefix}%`]
+  )
+  return rows.filter(({ table }) => !/options|actionscheduler|lookup|stats/.test(table))
+}
+
+async function soil(url: string, prefix: string, seed: number): Promise<void> {
+  const connection = await createConnection({ uri: url, multipleStatements: false })
+  const next = numbers(seed)
+  await connection.query("SET SESSION sql_mode = '', foreign_key_checks = 0")
+  const columns = await columnsOf(connection, prefix)
+  for (let change = 0; change < 600; change += 1) {
+    const { table, column, kind } = columns[next(columns.length)] ?? { table: '', column: '', kind: '' }
+    const value = /date|time/.test(kind) ? dates[next(dates.length)] : odd[next(odd.length)]
+    const wanted = `UPDATE IGNORE \`${table}\` SET \`${column}\` = ? ORDER BY rand(${next(1_000_000)}) LIMIT ${1 + next(3)}`
+    // A column may refuse some of it.
+    await connection.query(wanted, [value]).catch(() => undefined)
+  }
+  // Orphans: rows whose owner is gone.
+  for (const table of [
+    'posts',
+    'postmeta',
+    'users',
+    'usermeta',
+    'terms',
+    'woocommerce_order_items',
+    'woocommerce_order_itemmeta'
+  ])
+    await connection.query(`DELETE FROM \`${prefix}${table}\` ORDER BY rand(${seed}) LIMIT 12`)
+  await connection.end()
+}
+
+it.each([
+  ['a1', 'wp_', 1],
+  ['a2', 'shop7_', 2],
+  ['a1', 'wp_', 3],
+  ['a2', 'shop7_', 4]
+] as const)(
+  'a dirty database moves in, as far as it can be read (%s, %s, %d)',
+  { timeout: 300_000 },
+  async (name, prefix, seed) => {
+    await using dump = await loadDump(dumpOf(name))
+    await soil(dump.url, prefix, seed)
+    const dataDir = temporaryFolder()
+    await shopstead(dataDir, ['init'])
+    const env = { SHOPSTEAD_ENV: 'test', SHOPSTEAD_LOG: 'silent', SHOPSTEAD_DATA_DIR: dataDir }
+    const app = createApp(parseConfig(env), { database: 'migrated' })
+    const run = async () => {
+      const source = await openWordPress(dump.url, prefix)
+      const report = await importWordPress(app, source, { isDryRun: false, onStep: () => undefined })
+      await source.close()
+      return report.subjects
+    }
+    for (const { found, arrived, already, left } of await run()) expect(found).toBe(arrived + already + left)
+    for (const { subject, arrived } of await run()) expect([subject, arrived]).toEqual([subject, 0])
+    expect(app.db.sqlite.pragma('integrity_check', { simple: true })).toBe('ok')
+    expect(app.db.sqlite.pragma('foreign_key_check')).toEqual([])
+    app.close()
+  }
+)
