@@ -84,12 +84,13 @@ export type Expected = {
     sku: string
     regularPrice: string
     taxStatus: string
-    taxClass: string
+    /** Products with variations have none of their own. */
+    taxClass?: string
     stockManagedBy: number
     stock: number | null
     stockStatus: string
     backorders: string
-    weight: string
+    weight?: string
     downloads: number
     categories: string[]
     visibility: string

@@ -228,6 +228,22 @@ const otherMemberships = [
   { slug: 'silber-u', periods: 3, over: 0, limited: 3 }
 ]
 
+type Product = Expected['products'][number]
+
+function goodsThere({ name, weight = '', taxClass = '', taxStatus }: Product) {
+  // Books have a class of their own, with the reduced rate.
+  const reduced = { 'reduced-rate': 'reduced', 'buecher-zeitschriften': 'reduced' }
+  const classes: Readonly<Record<string, string>> = { '': 'standard', ...reduced }
+  return {
+    name: htmlToLine(name),
+    weight: weight === '' ? null : Math.round(Number(weight) * 1000),
+    taxClass: taxStatus === 'none' ? 'zero' : classes[taxClass]
+  }
+}
+
+const isVisible = ({ status, visibility }: Product): boolean =>
+  status === 'publish' && (visibility === 'visible' || visibility === 'catalog')
+
 /** Slugs of the shop are letters from a to z, so an emoji is lost. */
 const slugHere = (slug: string): string => slugFor(decodeURIComponent(slug))
 
@@ -274,6 +290,7 @@ describe.each(['a1', 'a2'])('the WooCommerce shop %s', { timeout: 300_000 }, (na
     }
     const parents = new Map(expected.products.map((product) => [product.id, product]))
     const unsupported = new Set(['grouped', 'external'])
+    const hiddenHere: string[] = []
     for (const product of expected.products.filter(
       ({ type, slug, status }) => !unsupported.has(type) && status !== 'trash' && Boolean(slug)
     )) {
@@ -284,6 +301,12 @@ describe.each(['a1', 'a2'])('the WooCommerce shop %s', { timeout: 300_000 }, (na
         const isPlain = product.type === 'simple' || product.type === 'subscription'
         const counted =
           product.stockStatus === 'outofstock' ? 0 : product.backorders === 'no' ? (product.stock ?? null) : null
+        expect({
+          name: row.name,
+          weight: row.weightGrams,
+          taxClass: row.taxClass
+        }).toEqual(goodsThere(product))
+        if (row.published !== isVisible(product)) hiddenHere.push(product.name)
         expect({
           sku: row.sku ?? '',
           price: isPlain ? row.priceMinor : null,
@@ -306,6 +329,7 @@ describe.each(['a1', 'a2'])('the WooCommerce shop %s', { timeout: 300_000 }, (na
         })
       }
     }
+    expect(hiddenHere).toEqual(['Mit Passwort', 'Brotkorb alle 2 Wochen'])
     for (const coupon of expected.coupons.filter(({ amount }) => Number(amount) > 0)) {
       const row = findCoupon(db, coupon.code.replace('&amp;', '&'))
       expect(row).toMatchObject({

@@ -54,7 +54,9 @@ async function startServer(folder: string, stack: AsyncDisposableStack): Promise
     '--innodb-flush-log-at-trx-commit=0',
     '--innodb-buffer-pool-size=64M',
     '--sql-mode=',
-    '--max-allowed-packet=64M'
+    '--max-allowed-packet=64M',
+    // Another server would delete the temporary files of this one when it starts.
+    `--tmpdir=${folder}`
   ]
   const server = spawn('mariadbd', [...options, ...fast], { stdio: ['ignore', 'ignore', 'pipe'] })
   const ended = once(server, 'exit')

@@ -9,6 +9,8 @@ import type { Meta } from './values.ts'
 export type SourceProduct = { id: string; row: Row; meta: Meta; terms: readonly Term[] }
 /** What all products share. */
 export type Catalog = {
+  /** Of a tax class of the shop's own, the one of WooCommerce with the same rate. */
+  taxClasses: ReadonlyMap<string, string>
   terms: Terms
   labels: ReadonlyMap<string, string>
   pictures: ReadonlyMap<string, string>
@@ -94,6 +96,7 @@ export async function readCatalog(source: WordPress, terms: Terms, uploads: stri
   const files = await source.rows("SELECT post_id, meta_value FROM {postmeta} WHERE meta_key = '_wp_attached_file'")
   return {
     terms,
+    taxClasses: await readTaxClasses(source),
     labels: new Map(attributes.map((row) => [`pa_${text(row, 'attribute_name')}`, text(row, 'attribute_label')])),
     pictures: new Map(files.map((row) => [text(row, 'post_id'), uploads + text(row, 'meta_value')])),
     units: {
@@ -101,6 +104,24 @@ export async function readCatalog(source: WordPress, terms: Terms, uploads: stri
       length: (await source.option('woocommerce_dimension_unit')) ?? 'cm'
     }
   }
+}
+
+/** Which of WooCommerce's own tax classes a class of the shop is: the one with the same rate in the shop's country. */
+async function readTaxClasses(source: WordPress): Promise<ReadonlyMap<string, string>> {
+  if (!source.has('woocommerce_tax_rates')) return new Map()
+  const country = (await source.option('woocommerce_default_country'))?.split(':')[0] ?? ''
+  const rows = await source.rows(
+    'SELECT tax_rate_class AS class, max(tax_rate) AS rate FROM {woocommerce_tax_rates} WHERE tax_rate_country = ? GROUP BY tax_rate_class',
+    [country]
+  )
+  const rates = new Map(rows.map((row) => [text(row, 'class'), Number(text(row, 'rate'))]))
+  const usual = ['', 'reduced-rate', 'zero-rate']
+  return new Map(
+    [...rates].flatMap(([name, rate]) => {
+      const same = usual.find((known) => rates.get(known) === rate)
+      return usual.includes(name) || same === undefined ? [] : [[name, same] as const]
+    })
+  )
 }
 
 /** WooCommerce's type of a product, such as `simple` or `variable-subscription`. */
@@ -166,7 +187,7 @@ function flags(meta: Meta): string[] {
 }
 
 /** What products and variations have in common. */
-function commonCells(meta: Meta, { units, pictures }: Catalog, stock: string): Cells {
+function commonCells(meta: Meta, { units, pictures, taxClasses }: Catalog, stock: string): Cells {
   const value = (key: string): string => meta.get(key) ?? ''
   const ids = [value('_thumbnail_id'), ...value('_product_image_gallery').split(',')]
   const status = value('_stock_status')
@@ -177,7 +198,7 @@ function commonCells(meta: Meta, { units, pictures }: Catalog, stock: string): C
     'Date sale price starts': saleDate(value('_sale_price_dates_from')),
     'Date sale price ends': saleDate(value('_sale_price_dates_to')),
     'Tax status': value('_tax_status'),
-    'Tax class': value('_tax_class'),
+    'Tax class': taxClasses.get(value('_tax_class')) ?? value('_tax_class'),
     'In stock?': status === 'onbackorder' ? 'backorder' : status === 'outofstock' ? '0' : '1',
     Stock: stock,
     'Backorders allowed?': value('_backorders') === 'yes' ? '1' : value('_backorders') === 'notify' ? 'notify' : '0',
