@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { isInEu, vatCountry } from '../../platform/vat.ts'
 import type { JournalRow } from '../../shop/invoices/journal.ts'
@@ -103,6 +104,15 @@ function isPayment(key: AccountKey): boolean {
 /** A part of a row that has one account: its goods, its services, or both where they have the same. */
 export type Posting = { key: AccountKey; netMinor: number; taxMinor: number }
 
+/** A row of the journal with its payment, and what it is posted to. */
+export type PostedRow = JournalRow & {
+  payment: { gateway: string; id: string | null } | null
+  paidBy: PaidBy
+  postings: readonly Posting[]
+  /** The accounts of the postings; none for a key that has none. */
+  accounts: readonly string[]
+}
+
 /** A row of the journal by its accounts. The parts add up to the row. */
 export function postingsOf(row: JournalRow): Posting[] {
   const { netMinor, taxMinor, serviceNetMinor, serviceTaxMinor } = row
@@ -128,4 +138,22 @@ export function isOneStopShop(
 ): boolean {
   const home = vatCountry(sellerCountry)
   return category === 'taxed' && isInEu(home) && country !== home && (isInEu(country) || country === 'XI')
+}
+
+/**
+ * Checks that each key of some rows has what a file needs of it.
+ *
+ * @throws AppError CONFLICT that names the keys without it, and the setting that gives it
+ */
+export function assertKeys<Row>(
+  what: 'account' | 'tax name',
+  rows: readonly Row[],
+  keysOf: (row: Row) => readonly AccountKey[],
+  find: (key: AccountKey) => unknown
+): void {
+  const keys = new Set(rows.flatMap(keysOf))
+  const missing = [...keys].filter((key) => find(key) === undefined).toSorted()
+  if (missing.length === 0) return
+  const settings = what === 'account' ? 'accounting.chart, or accounting.accounts' : 'accounting.taxCodes'
+  throw new AppError('CONFLICT', `There is no ${what} for ${missing.join(', ')}. Set ${settings} with ${missing[0]}=… for each.`)
 }

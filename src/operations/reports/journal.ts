@@ -3,28 +3,20 @@ import { and, asc, between, eq } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { readSnapshot } from '../../platform/db/database.ts'
 import { journalOf } from '../../shop/invoices/journal.ts'
-import type { JournalRow } from '../../shop/invoices/journal.ts'
 import { invoices } from '../../shop/invoices/schema.ts'
 import { paymentAttempts } from '../../shop/payments/schema.ts'
 import { isOwedByBuyer } from '../../shop/tax/categories.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { accountsOf, postingsOf } from './accounts.ts'
-import type { PaidBy, Posting } from './accounts.ts'
+import type { PaidBy, PostedRow } from './accounts.ts'
+import { datevFile } from './datev.ts'
+import { quickbooksFile, xeroFile } from './invoice-imports.ts'
 import { shopDays } from './days.ts'
 import type { Days } from './days.ts'
 import { amount, chartsByCurrency, defineReport } from './report.ts'
 import type { Column } from './report.ts'
 
 const money = { kind: 'money', total: 'sum' } as const
-
-/** A row of the journal with its payment, and what it is posted to. */
-export type PostedRow = JournalRow & {
-  payment: { gateway: string; id: string | null } | null
-  paidBy: PaidBy
-  postings: readonly Posting[]
-  /** The accounts of the postings; none for a key that has none. */
-  accounts: readonly string[]
-}
 
 const columns: readonly Column<PostedRow>[] = [
   { key: 'number', kind: 'text', title: 'Document', value: ({ number }) => number },
@@ -63,6 +55,25 @@ export const journalReport = defineReport({
   input: z.object({}),
   columns,
   totals: { label: 'Total', by: ({ currency }) => currency },
+  formats: [
+    {
+      name: 'datev',
+      about: 'a batch of postings for DATEV',
+      charset: 'windows-1252',
+      write: ({ shop: { db }, period, rows }) => datevFile(db, period, rows)
+    },
+    { name: 'xero', about: 'sales invoices for Xero', write: ({ shop: { db }, rows }) => xeroFile(db, rows) },
+    {
+      name: 'quickbooks',
+      about: 'invoices for QuickBooks Online',
+      write: ({ shop: { db }, rows }) => quickbooksFile(db, rows, 'invoice')
+    },
+    {
+      name: 'quickbooks-credits',
+      about: 'credit notes for QuickBooks Online',
+      write: ({ shop: { db }, rows }) => quickbooksFile(db, rows, 'credit_note')
+    }
+  ],
   read: ({ shop: { db }, period: days }) => {
     const rows = postedJournal(db, days)
     const timeZone = setting(db, 'shop.timeZone')

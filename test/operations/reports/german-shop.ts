@@ -1,6 +1,7 @@
 import { keysOf } from '../../../src/platform/typed.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
+import type { OrderItemRow } from '../../../src/shop/orders/find.ts'
 import { getOrder } from '../../../src/shop/orders/find.ts'
 import { planRefundLines, storeOrderRefund } from '../../../src/shop/orders/refund-lines.ts'
 import type { WantedRefund } from '../../../src/shop/orders/refund-lines.ts'
@@ -38,6 +39,7 @@ export type SoldLine = {
   quantity?: number
   taxClass?: 'standard' | 'reduced'
   type?: 'physical' | 'digital'
+  grants?: OrderItemRow['grants']
 }
 export type Sale = {
   /** Epoch milliseconds. */
@@ -54,8 +56,8 @@ export type Sale = {
 /** Sells and is paid. Answers the id of the order. */
 export function sell(db: Db, sale: Sale): number {
   const { paidAt, country, name = 'Ada', vatId = null, shippingMinor = 0, gateway = 'stripe' } = sale
-  const items = sale.lines.map(({ priceMinor, quantity = 1, taxClass = 'standard', type = 'physical' }) =>
-    line(makeProduct(db, { taxClass, type }), { unitPriceMinor: priceMinor, quantity, taxClass, type })
+  const items = sale.lines.map(({ priceMinor, quantity = 1, taxClass = 'standard', type = 'physical', grants = [] }) =>
+    line(makeProduct(db, { taxClass, type }), { unitPriceMinor: priceMinor, quantity, taxClass, type, grants })
   )
   const address = { address1: 'Quay 7', postcode: '20457', city: 'Town', country }
   const method = { id: 'parcel', name: 'Parcel', estimate: null, pickup: false }

@@ -1,0 +1,16 @@
+/** The byte of each character of Windows-1252. */
+const bytes = new Map(
+  Array.from({ length: 256 }, (_, byte) => [new TextDecoder('windows-1252').decode(Uint8Array.of(byte)), byte])
+)
+
+/**
+ * A text in Windows-1252. A letter that it does not have loses its accents (č becomes c), and what is left is a question
+ * mark.
+ */
+export function toWindows1252(text: string): Uint8Array {
+  const question = 0x3f
+  return Uint8Array.from(text.normalize('NFC'), (character) => {
+    const [letter = ''] = character.normalize('NFKD')
+    return bytes.get(character) ?? bytes.get(letter) ?? question
+  })
+}
