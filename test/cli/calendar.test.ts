@@ -58,9 +58,16 @@ it('orders are listed and exported by days of the shop: when they were placed, p
   expect(await found('export', ...on('2026-04-02'))).toEqual([second])
   expect(await found('export', '--by', 'paid', ...on('2026-04-01'))).toEqual([])
   expect(await found('export', '--by', 'paid', ...on('2026-04-02'))).toEqual([first])
-  expect(await found('export', '--by', 'document', ...on('2026-04-02'))).toEqual([first])
-  expect(await found('export', '--by', 'document', '--to', '2026-04-01')).toEqual([])
-  expect(await found('export', '--by', 'document')).toEqual([first])
+  const documented = async (...words: string[]) => {
+    const { json } = await run<{ lines: { orderId: number }[] }>('orders', 'export', '--by', 'document', ...words)
+    return json.lines.map(({ orderId }) => orderId)
+  }
+  expect(await documented(...on('2026-04-02'))).toEqual([first])
+  expect(await documented('--to', '2026-04-01')).toEqual([])
+  expect(await documented()).toEqual([first])
+  expect(await documented('--quarter', '2026Q2')).toEqual([first])
+  expect(await run('orders', 'export', '--by', 'document', '--status', 'processing')).toMatchObject({ code: 2 })
+  expect(await run('orders', 'export', '--quarter', '2026Q2')).toMatchObject({ code: 2 })
   const time = ['--from', '2026-04-01T12:00Z']
   expect(await run('orders', 'export', '--by', 'document', ...time)).toMatchObject({ code: 2 })
   expect(await found('list', ...time)).toEqual([])

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { expect, it } from 'vitest'
@@ -200,4 +200,36 @@ it('report products says what a product earns: without tax, at its rate, and onl
     { total: 5, margin: null, marginPercent: null },
     { total: 2.14, margin: 1, marginPercent: 50 }
   ])
+})
+
+it('a report writes its file for another program, and says what is wrong with a quarter, a format or the shop', async () => {
+  using shop = openTestShop()
+  const folder = temporaryFolder()
+  const run = async (...args: string[]) => shopstead(shop.dataDir, ['report', ...args])
+  const batch = join(folder, 'EXTF.csv')
+  expect(await run('journal', '--quarter', '2026Q1', '--format', 'datev', '--csv', batch)).toMatchObject({ code: 0 })
+  expect(readFileSync(batch, 'latin1')).toMatch(/^"EXTF";700;21;"Buchungsstapel";13;.*\r\n/)
+  const refused = [
+    [['journal', '--quarter', '2026Q5'], 2, '--quarter takes a quarter from Q1 to Q4, such as 2026Q4.'],
+    [['journal', '--format', 'datev'], 2, '--format says what --csv writes. Pass --csv FILE with it.'],
+    [['journal', '--format', 'sage', '--csv', join(folder, 'a')], 2, 'datev'],
+    [['oss'], 1, 'The One-Stop-Shop is for shops in the EU, and shop.country is not set.'],
+    [['ec-sales'], 1, 'The EC sales list is for shops in the EU, and shop.country is not set.']
+  ] as const
+  for (const [args, code, message] of refused)
+    expect(await run(...args)).toMatchObject({ code, stderr: expect.stringContaining(message) })
+  expect(readdirSync(folder)).toEqual(['EXTF.csv'])
+})
+
+it('orders documents takes a quarter', async () => {
+  using shop = openTestShop()
+  const now = Date.now()
+  const { id } = place(shop.db, draft([line(makeProduct(shop.db))]), now)
+  move(shop.db, id, 'processing', {}, now)
+  const [year, month] = new Date(now).toISOString().split('-').map(Number)
+  const quarter = `${year}Q${Math.ceil((month ?? 1) / 3)}`
+  const run = async (...args: string[]) => shopstead(shop.dataDir, ['orders', 'documents', ...args, '--json'])
+  expect((await run(join(temporaryFolder(), 'this'), '--quarter', quarter)).json).toMatchObject({ documents: 1 })
+  expect((await run(join(temporaryFolder(), 'other'), '--quarter', '2019Q1')).json).toMatchObject({ documents: 0 })
+  expect(await run(join(temporaryFolder(), 'wrong'), '--quarter', '2026Q0')).toMatchObject({ code: 2 })
 })

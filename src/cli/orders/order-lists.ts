@@ -1,20 +1,22 @@
+import { AppError } from '../../errors.ts'
 import { Option } from 'commander'
 import type { ShopCommand, Work } from '../run.ts'
 import { formatMoney, toMinor } from '../../platform/money.ts'
 import { findBuyer, findSold, listAllOrders, toRecord } from '../../shop/customers/admin-orders.ts'
 import { exportDates, exportOrders } from '../../shop/customers/export-orders.ts'
-import type { ExportDate, ExportPeriod } from '../../shop/customers/export-orders.ts'
-import type { Db } from '../../platform/db/database.ts'
+import type { ExportDate } from '../../shop/customers/export-orders.ts'
 import { ordersCsv, ordersCsvHead } from '../../shop/customers/orders-csv.ts'
 import type { OrderRow } from '../../shop/orders/find.ts'
 import { orderStatuses } from '../../shop/orders/states.ts'
 import type { OrderStatus } from '../../shop/orders/states.ts'
-import { writeCsv } from '../terminal/files.ts'
+import { writeCsv, writeNewFile } from '../terminal/files.ts'
 import { stateText } from './order-answer.ts'
 import { countOf, parseLimit, parsePageLimit, parseId } from '../terminal/arguments.ts'
 import { JsonList, moreLines, TextParts, showProgress } from '../terminal/output.ts'
 import type { Answer } from '../terminal/output.ts'
-import { parseOpenDays, parseOpenPeriod } from '../../operations/reports/days.ts'
+import { parseOpenPeriod, quarterOption } from '../../operations/reports/days.ts'
+import { documentLines } from '../../operations/reports/document-lines.ts'
+import { plainFormat } from '../../operations/reports/report.ts'
 import { addCommand, runs } from '../run.ts'
 import { plain, table, timeCell, timeText } from '../terminal/table.ts'
 import { listDeclarations } from '../../shop/declarations/find.ts'
@@ -26,7 +28,7 @@ import type { WarningKind, WarningRow } from '../../shop/payments/warnings.ts'
 
 type FilterOptions = { status?: OrderStatus; from?: string; to?: string; cursor?: string }
 type ListOptions = FilterOptions & { user?: string; product?: string; search?: string; limit: string }
-type ExportOptions = FilterOptions & { limit?: string; csv?: string; by: ExportDate }
+type ExportOptions = FilterOptions & { limit?: string; csv?: string; quarter?: string; by: ExportDate | 'document' }
 
 /** Adds the commands that list and export orders. */
 export function defineLists(group: ShopCommand): void {
@@ -40,10 +42,14 @@ export function defineLists(group: ShopCommand): void {
     .option('--limit <n>', 'maximum number of orders (default: all)')
     .option('--csv <file>', 'write a new file instead of printing')
     .addOption(
-      new Option('--by <date>', 'what the days mean: when the order was placed or paid, or dates of its documents')
-        .choices(exportDates)
+      new Option(
+        '--by <date>',
+        'orders by the day on which they were placed or paid; or document: a row for each line of the invoices and credit notes of the days, with refunds as rows of their own day'
+      )
+        .choices([...exportDates, 'document'])
         .default('placed')
     )
+    .option(quarterOption.flags, `with --by document: ${quarterOption.about}`)
   runs(filtered(exporting, 'of'), exportAll)
 }
 
@@ -79,11 +85,14 @@ function list({ app, options }: Work<ListOptions>): Answer {
   }
 }
 
-function exportAll(work: Work<ExportOptions>): Answer {
+function exportAll(work: Work<ExportOptions>): Answer | Promise<Answer> {
   const { app, options, json } = work
-  const { status, cursor, limit, csv } = options
+  const { by, status, cursor, limit, csv, quarter } = options
+  if (by === 'document') return exportDocumentLines(work)
+  if (quarter !== undefined) throw new AppError('USAGE', '--quarter goes with --by document. Pass --from and --to.')
   const filter = {
-    ...periodOf(app.db, options),
+    by,
+    ...parseOpenPeriod(app.db, options),
     status,
     cursor,
     limit: limit === undefined ? undefined : parseLimit(limit)
@@ -113,10 +122,18 @@ function exportAll(work: Work<ExportOptions>): Answer {
   }
 }
 
-/** @throws AppError USAGE; documents have days and no times */
-function periodOf(db: Db, options: ExportOptions): ExportPeriod {
-  const { by } = options
-  return by === 'document' ? { by, ...parseOpenDays(options) } : { by, ...parseOpenPeriod(db, options) }
+/** The documents of some days line by line. @throws AppError USAGE for options that are about orders */
+async function exportDocumentLines({ app, options, now }: Work<ExportOptions>): Promise<Answer> {
+  const { csv, status, cursor, limit } = options
+  if (status !== undefined || cursor !== undefined || limit !== undefined)
+    throw new AppError('USAGE', '--by document takes --from, --to, --quarter and --csv.')
+  const { head, totals, rows, file } = await documentLines.make(app, options, now)
+  if (csv === undefined) {
+    const text = new TextDecoder().decode(file(plainFormat))
+    return { json: { ...head, totals, lines: rows }, human: new TextParts([text]) }
+  }
+  writeNewFile(csv, file(plainFormat))
+  return { json: { ...head, totals, file: csv }, human: `${countOf(rows.length, 'line')} written to ${csv}.` }
 }
 
 function* withHead(rows: Iterable<string>): Generator<string, void> {

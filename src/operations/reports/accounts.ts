@@ -155,5 +155,8 @@ export function assertKeys<Row>(
   const missing = [...keys].filter((key) => find(key) === undefined).toSorted()
   if (missing.length === 0) return
   const settings = what === 'account' ? 'accounting.chart, or accounting.accounts' : 'accounting.taxCodes'
-  throw new AppError('CONFLICT', `There is no ${what} for ${missing.join(', ')}. Set ${settings} with ${missing[0]}=… for each.`)
+  throw new AppError(
+    'CONFLICT',
+    `There is no ${what} for ${missing.join(', ')}. Set ${settings} with ${missing[0]}=… for each.`
+  )
 }

@@ -68,7 +68,7 @@ function numbered(count: number, ...names: string[]): string[] {
 
 const text = (value: string): string => `"${value.replaceAll('"', '""').replaceAll(/\p{C}/gu, ' ')}"`
 /** The first characters of a text, without breaking one. */
-const cut = (value: string, most: number): string => [...value].slice(0, most).join('')
+const cut = (value: string, most: number): string => Array.from(value).slice(0, most).join('')
 
 /**
  * The journal as a batch of postings for DATEV (EXTF 700, category 21): the gross amount of each document and rate from the
@@ -80,7 +80,10 @@ const cut = (value: string, most: number): string => [...value].slice(0, most).j
 export function datevFile(db: Db, days: Days, rows: readonly PostedRow[]): Uint8Array {
   const foreign = rows.find(({ currency }) => currency !== 'EUR')
   if (foreign !== undefined)
-    throw new AppError('CONFLICT', `A batch for DATEV is in euros, and ${foreign.number} is in ${foreign.currency}. Use --csv alone.`)
+    throw new AppError(
+      'CONFLICT',
+      `A batch for DATEV is in euros, and ${foreign.number} is in ${foreign.currency}. Use --csv alone.`
+    )
   const { accountOf } = accountsOf(db)
   const keysOf = ({ postings, paidBy }: PostedRow) => [...postings.map(({ key }) => key), `payment-${paidBy}` as const]
   assertKeys('account', rows, keysOf, accountOf)
@@ -92,11 +95,7 @@ export function datevFile(db: Db, days: Days, rows: readonly PostedRow[]): Uint8
     })
   })
   const length = accountLength(posted.map(({ sale }) => sale.number))
-  const lines = [
-    headerOf(db, days, length),
-    columns.map(({ name }) => name),
-    ...posted.map(lineOf)
-  ]
+  const lines = [headerOf(db, days, length), columns.map(({ name }) => name), ...posted.map(lineOf)]
   return toWindows1252(lines.map((fields) => `${fields.join(';')}\r\n`).join(''))
 }
 
@@ -118,16 +117,20 @@ function headerOf(db: Db, { from, to }: Days, length: number): string[] {
   const start = `${from.slice(5) < monthDay ? year - 1 : year}-${monthDay}`.padStart(10, '0')
   const next = `${Number(start.slice(0, 4)) + 1}-${monthDay}`.padStart(10, '0')
   if (to >= next)
-    throw new AppError('CONFLICT', `A batch for DATEV is of one fiscal year, and one ends on ${addDays(next, -1)} (accounting.yearStart).`)
+    throw new AppError(
+      'CONFLICT',
+      `A batch for DATEV is of one fiscal year, and one ends on ${addDays(next, -1)} (accounting.yearStart).`
+    )
   const day = (value: string): string => value.replaceAll('-', '')
   const chart = setting(db, 'accounting.chart')
-  return [
-    ...[text('EXTF'), '700', '21', text('Buchungsstapel'), '13'],
-    ...[`${day(to)}000000000`, '', text('RE'), text('Shopstead'), text('')],
-    ...[String(setting(db, 'accounting.consultant')), String(setting(db, 'accounting.client')), day(start)],
-    ...[String(length), day(from), day(to), text(`Journal ${from}`), text(''), '1', '0', '0', text('EUR')],
-    ...['', text(''), '', '', text(chart === 'own' ? '' : chart.slice(-2)), '', '', text(''), text('')]
-  ]
+  const batch = [text('EXTF'), '700', '21', text('Buchungsstapel'), '13']
+  const origin = [`${day(to)}000000000`, '', text('RE'), text('Shopstead'), text('')]
+  const adviser = [setting(db, 'accounting.consultant'), setting(db, 'accounting.client'), day(start), length].map(
+    String
+  )
+  const content = [day(from), day(to), text(`Journal ${from}`), text(''), '1', '0', '0', text('EUR')]
+  const rest = ['', text(''), '', '', text(chart === 'own' ? '' : chart.slice(-2)), '', '', text(''), text('')]
+  return [...batch, ...origin, ...adviser, ...content, ...rest]
 }
 
 type Posted = { row: PostedRow; posting: Posting; buyer: Account; sale: Account }
@@ -148,7 +151,11 @@ function lineOf({ row, posting: { key, netMinor, taxMinor }, buyer, sale }: Post
     // A number with a dot has a hyphen there, because the field takes no dots.
     'Belegfeld 1': cut(number.replaceAll('.', '-'), 36),
     Buchungstext: cut(customer ?? number, 60),
-    'EU-Land u. UStID (Bestimmung)': isOss ? vatCode(country) : isOwed ? cut((vatId ?? '').replaceAll(/\W/g, ''), 15) : '',
+    'EU-Land u. UStID (Bestimmung)': isOss
+      ? vatCode(country)
+      : isOwed
+        ? cut((vatId ?? '').replaceAll(/\W/g, ''), 15)
+        : '',
     'EU-Steuersatz (Bestimmung)': isOss ? comma((rateMillionths / 10_000).toFixed(2).padStart(5, '0')) : '',
     'EU-Land u. UStID (Ursprung)': isOss ? cut(seller.vatId, 15) : '',
     'Zusatzinformation - Art 1': 'Leistungsdatum',

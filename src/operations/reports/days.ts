@@ -227,3 +227,6 @@ export const quarters: PeriodKind<string> = {
   options: [{ ...quarterOption, about: 'the quarter, such as 2026Q4 (default: the last one that is over)' }],
   parse: (options, now, db) => (options.quarter === undefined ? lastQuarter(shopDay(db, now)) : parseQuarter(options))
 }
+
+/** Days in the shop's time zone; a side without an option is open. */
+export const openDays: PeriodKind<Partial<Days>> = { options: shopDays.options, parse: parseOpenDays }

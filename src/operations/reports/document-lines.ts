@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { InvoiceDocument, InvoiceLine } from '../../shop/invoices/document.ts'
 import { listDocuments } from '../../shop/invoices/find.ts'
 import type { InvoiceRow } from '../../shop/invoices/find.ts'
-import { shopDays } from './days.ts'
+import { openDays } from './days.ts'
 import { amount, defineReport } from './report.ts'
 import type { Column } from './report.ts'
 
@@ -38,8 +38,17 @@ const columns: readonly Column<DocumentLine>[] = [
   { key: 'name', kind: 'text', value: ({ name }) => name },
   { key: 'quantity', kind: 'count', value: ({ quantity }) => quantity },
   { key: 'currency', kind: 'text', value: ({ currency }) => currency },
-  { key: 'unitPrice', kind: 'money', value: ({ unitPriceMinor: minor, currency }) => minor === null ? null : { minor, currency } },
-  { key: 'discount', csv: 'line_discount', kind: 'money', value: ({ discountMinor: minor, currency }) => minor === null ? null : { minor, currency } },
+  {
+    key: 'unitPrice',
+    kind: 'money',
+    value: ({ unitPriceMinor: minor, currency }) => (minor === null ? null : { minor, currency })
+  },
+  {
+    key: 'discount',
+    csv: 'line_discount',
+    kind: 'money',
+    value: ({ discountMinor: minor, currency }) => (minor === null ? null : { minor, currency })
+  },
   { key: 'ratePercent', csv: 'tax_percent', kind: 'percent', value: ({ tax }) => tax.rateMillionths / 10_000 },
   { key: 'category', csv: 'tax_category', kind: 'text', value: ({ tax }) => tax.category },
   { key: 'net', ...money, value: amount(({ netMinor }) => netMinor) },
@@ -56,14 +65,14 @@ export const documentLines = defineReport({
   title: 'Lines of documents',
   about: 'each line of the invoices and credit notes of some days',
   example: 'orders export --by document --quarter 2026Q1 --csv q1.csv',
-  period: shopDays,
+  period: openDays,
   input: z.object({}),
   columns,
   totals: { label: 'Total', by: ({ currency }) => currency },
   read: ({ shop: { db }, period: days }) => ({
-    subtitle: `${days.from} to ${days.to}`,
+    subtitle: `${days.from ?? 'the first'} to ${days.to ?? 'the last'}`,
     head: days,
-    rows: [...Iterator.from(listDocuments(db, days)).flatMap(linesOf)],
+    rows: Iterator.from(listDocuments(db, days)).flatMap(linesOf).toArray(),
     notes: []
   })
 })

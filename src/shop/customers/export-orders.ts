@@ -6,20 +6,15 @@ import { findOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import type { OrderStatus } from '../orders/states.ts'
 
-/** Which date of an order an export goes by: when it was placed or paid, or the dates of its invoice and credit notes. */
-export const exportDates = ['placed', 'paid', 'document'] as const
+/** Which date of an order an export goes by: when it was placed or paid. */
+export const exportDates = ['placed', 'paid'] as const
 export type ExportDate = (typeof exportDates)[number]
 
-/**
- * The orders of a time. An open side has no limit.
- * - `placed`, `paid`: epoch milliseconds; `to` is not included
- * - `document`: orders with an invoice or a credit note of these days (YYYY-MM-DD, both included)
- */
-export type ExportPeriod =
-  | { by?: 'placed' | 'paid' | undefined; from?: number | undefined; to?: number | undefined }
-  | { by: 'document'; from?: string | undefined; to?: string | undefined }
-
-export type ExportFilter = ExportPeriod & {
+/** The orders of a time in epoch milliseconds; `to` is not included. An open side has no limit. */
+export type ExportFilter = {
+  by?: ExportDate | undefined
+  from?: number | undefined
+  to?: number | undefined
   status?: OrderStatus | undefined
   /** The cursor of an earlier export, after which this one continues. */
   cursor?: string | undefined
@@ -36,8 +31,8 @@ export type OrderExport<T> = {
 
 type Values = {
   after: number
-  from: number | string
-  to: number | string
+  from: number
+  to: number
   status: OrderStatus | null
   limit: number
 }
@@ -50,14 +45,8 @@ const matching = (within: string) =>
 // The + keeps SQLite from searching by time, and sorting all orders again for each part.
 const matchingBy = {
   placed: matching('+created_at >= @from AND +created_at < @to'),
-  paid: matching('+paid_at >= @from AND +paid_at < @to'),
-  document: matching('EXISTS (SELECT 1 FROM invoices WHERE order_id = orders.id AND date >= @from AND date <= @to)')
+  paid: matching('+paid_at >= @from AND +paid_at < @to')
 }
-const always = {
-  placed: [0, Number.MAX_SAFE_INTEGER],
-  paid: [0, Number.MAX_SAFE_INTEGER],
-  document: ['', '~']
-} as const
 
 /**
  * The orders of an export, oldest first. Any number of orders needs the memory of a few hundred.
@@ -66,8 +55,8 @@ const always = {
  * @throws AppError VALIDATION_FAILED for a cursor that is not one
  */
 export function exportOrders<T>(db: Db, filter: ExportFilter, view: (orders: OrderRow[]) => T[]): OrderExport<T> {
-  const { by = 'placed', status = null, cursor = '0', limit = Infinity } = filter
-  const { from = always[by][0], to = always[by][1] } = filter
+  const { by = 'placed', from = 0, to = Number.MAX_SAFE_INTEGER } = filter
+  const { status = null, cursor = '0', limit = Infinity } = filter
   if (!/^\d{1,15}$/.test(cursor)) throw validationFailed({ cursor: ['Must be the nextCursor of an earlier export.'] })
   let after = Number(cursor)
   const next = (_last: number | undefined, most: number): number[] =>

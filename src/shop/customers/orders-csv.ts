@@ -1,9 +1,11 @@
+import { z } from 'zod'
 import { toCsv, toCsvRows } from '../../platform/csv.ts'
 import type { CsvCell } from '../../platform/csv.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/database.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import { toDecimalText } from '../../platform/money.ts'
+import { invoiceLine } from '../invoices/document.ts'
 import type { OrderItemRow, OrderRow } from '../orders/find.ts'
 import type { TaxCategory } from '../tax/categories.ts'
 
@@ -20,7 +22,7 @@ type Line = Pick<
   | 'taxClass'
   | 'taxRow'
 > & { slug: string }
-type Invoice = { orderId: number; number: string; date: string }
+type Invoice = { orderId: number; number: string; date: string; lines: string }
 type Rate = { orderId: number; rateMillionths: number; category: TaxCategory }
 type Payment = { orderId: number; gateway: string; objectId: string | null; paymentIntentId: string | null }
 type Sold = {
@@ -30,7 +32,12 @@ type Sold = {
   payment: Payment | undefined
   invoice: Invoice | undefined
   rate: Rate | undefined
+  /** What the line comes to in its invoice. */
+  taxed: TaxedLine | undefined
 }
+
+const taxedLines = z.array(invoiceLine.pick({ netMinor: true, taxMinor: true }))
+type TaxedLine = z.output<typeof taxedLines>[number]
 
 const linesOf = rawStatement<[string], Line>(`
   SELECT i.order_id AS orderId, i.product_id AS productId, p.slug, i.name, i.sku, i.quantity,
@@ -45,7 +52,7 @@ const paymentsOf = rawStatement<[string], Payment>(`
   WHERE order_id IN (SELECT value FROM json_each(?)) AND outcome = 'paid' ORDER BY order_id, id DESC`)
 
 const invoicesOf = rawStatement<[string], Invoice>(`
-  SELECT order_id AS orderId, number, date FROM invoices
+  SELECT order_id AS orderId, number, date, document -> '$.lines' AS lines FROM invoices
   WHERE order_id IN (SELECT value FROM json_each(?)) AND kind = 'invoice' ORDER BY order_id, id`)
 
 const ratesOf = rawStatement<[string], Rate>(`
@@ -111,7 +118,10 @@ const sumColumns: Record<string, (order: OrderRow) => CsvCell> = {
 /** The head of the CSV export of orders. */
 export function ordersCsvHead(): string {
   const columns = [orderColumns, lineColumns, sumColumns, invoiceColumns]
-  return toCsv([...columns.flatMap((some) => Object.keys(some)), 'tax_percent', 'tax_category'], [])
+  return toCsv(
+    [...columns.flatMap((some) => Object.keys(some)), 'tax_percent', 'tax_category', 'line_net', 'line_tax'],
+    []
+  )
 }
 
 /**
@@ -129,25 +139,30 @@ export function ordersCsv(db: Db, orders: readonly OrderRow[]): string {
     const payment = payments.get(order.id)?.at(-1)
     const own: (Line | undefined)[] = lines.get(order.id) ?? [undefined]
     const invoice = invoices.get(order.id)?.at(-1)
+    const taxed = invoice === undefined ? [] : taxedLines.parse(JSON.parse(invoice.lines))
     return own.map((line, index) => ({
       order,
       line,
       lineNumber: index + 1,
       payment,
       invoice,
-      rate: rates.get(order.id)?.[line?.taxRow ?? -1]
+      rate: rates.get(order.id)?.[line?.taxRow ?? -1],
+      // An order of an older version can have other lines than its invoice.
+      taxed: taxed.length === own.length ? taxed[index] : undefined
     }))
   })
   return toCsvRows(sold.map(toRow))
 }
 
-function toRow({ order, line, lineNumber, payment, invoice, rate }: Sold): CsvCell[] {
+function toRow({ order, line, lineNumber, payment, invoice, rate, taxed }: Sold): CsvCell[] {
   return [
     ...Object.values(orderColumns).map((cell) => cell(order, payment)),
     ...Object.values(lineColumns).map((cell) => (line === undefined ? null : cell(line, order, lineNumber))),
     ...Object.values(sumColumns).map((cell) => (lineNumber === 1 ? cell(order) : null)),
     ...Object.values(invoiceColumns).map((cell) => cell(invoice)),
     line === undefined ? null : (rate?.rateMillionths ?? 0) / 10_000,
-    line === undefined ? null : (rate?.category ?? 'none')
+    line === undefined ? null : (rate?.category ?? 'none'),
+    taxed === undefined ? null : money(taxed.netMinor, order),
+    taxed === undefined ? null : money(taxed.taxMinor, order)
   ]
 }

@@ -31,7 +31,7 @@ export type InvoiceTax = z.output<typeof invoiceTax>
 const days = z.object({ from: z.string(), to: z.string() })
 
 /** A line of an invoice. `unitPriceMinor` and `amountMinor` are as the order has them: with or without tax (`taxIncluded`). */
-const invoiceLine = z.object({
+export const invoiceLine = z.object({
   name: z.string(),
   sku: z.string().nullable(),
   quantity: z.number(),

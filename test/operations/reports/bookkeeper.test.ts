@@ -17,7 +17,14 @@ import type { SoldLine } from './german-shop.ts'
 // and without a function of the shop.
 
 type Buyer = { country: 'DE' | 'FR' | 'AT' | 'US'; vatId?: string }
-type Order = { day: string; buyer: Buyer; lines: readonly SoldLine[]; shipping: number; returned: number[]; back: string }
+type Order = {
+  day: string
+  buyer: Buyer
+  lines: readonly SoldLine[]
+  shipping: number
+  returned: number[]
+  back: string
+}
 
 const buyers: readonly Buyer[] = [
   { country: 'DE' },
@@ -100,7 +107,7 @@ function partsOf({ day, buyer, lines, shipping }: Order): Part[] {
   })
   return [...Map.groupBy(parts, ({ rate, kind }) => `${rate} ${kind}`).values()].flatMap((some) => {
     const goodsParts = some.filter(({ line }) => line >= 0)
-    const [first] = some.filter(({ line }) => line < 0)
+    const first = some.find(({ line }) => line < 0)
     const shippingGross = some.reduce((all, { line, net }) => all + (line < 0 ? net : 0n), 0n)
     const members = [
       ...goodsParts,
@@ -129,13 +136,15 @@ function book(db: Db): void {
   const ids = new Map<number, number>()
   for (const { at, index, isRefund, order } of events.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))) {
     const { buyer, lines, shipping } = order
-    if (isRefund) giveBack(db, ids.get(index) ?? 0, { items: [{ line: 1, quantity: lines[0]?.quantity ?? 1 }] }, noonOf(at))
+    if (isRefund)
+      giveBack(db, ids.get(index) ?? 0, { items: [{ line: 1, quantity: lines[0]?.quantity ?? 1 }] }, noonOf(at))
     else
       ids.set(index, sell(db, { paidAt: noonOf(at), ...buyer, lines, shippingMinor: shipping, name: `Buyer ${index}` }))
   }
 }
 
 const cents = (value: unknown): bigint => BigInt(Math.round(Number(value) * 100))
+const words = (...values: unknown[]): string => values.map(String).join(' ')
 const later = noonOf('2027-06-01')
 
 it('reports of 51 orders say what a bookkeeper computes from the orders', async () => {
@@ -159,7 +168,9 @@ it('reports of 51 orders say what a bookkeeper computes from the orders', async 
     ]
     expect(sums(journal.rows)).toEqual(sumOf(own))
     for (const [key, some] of Map.groupBy(own, ({ country, rate, kind }) => `${country} ${rate} ${kind}`)) {
-      const rows = journal.rows.filter((row) => `${row['country']} ${cents(row['ratePercent'])} ${row['category']}` === key)
+      const rows = journal.rows.filter(
+        (row) => words(row['country'], cents(row['ratePercent']), row['category']) === key
+      )
       expect([key, ...sums(rows)]).toEqual([key, ...sumOf(some)])
     }
     const tax = await taxReport.make({ db }, { quarter }, later)
@@ -174,12 +185,18 @@ it('reports of 51 orders say what a bookkeeper computes from the orders', async 
     const shown = oss.rows.map(
       (row) =>
         [
-          [row['country'], cents(row['ratePercent']), row['supply'], row['correction'] === true ? 'correction' : 'sale'].join(' '),
+          words(
+            row['country'],
+            cents(row['ratePercent']),
+            row['supply'],
+            row['correction'] === true ? 'correction' : 'sale'
+          ),
           cents(row['net']),
           cents(row['tax'])
         ] as const
     )
-    const sorted = (rows: readonly (readonly [string, bigint, bigint])[]) => rows.toSorted(([a], [b]) => (a < b ? -1 : 1))
+    const sorted = (rows: readonly (readonly [string, bigint, bigint])[]) =>
+      rows.toSorted(([a], [b]) => (a < b ? -1 : 1))
     expect(sorted(shown)).toEqual(sorted(expected))
 
     const list = await ecSalesReport.make({ db }, { quarter }, later)
@@ -187,7 +204,7 @@ it('reports of 51 orders say what a bookkeeper computes from the orders', async 
     const businesses = [...Map.groupBy(owed, ({ vatId, supply }) => `${vatId} ${supply}`)]
       .map(([key, some]) => [key, sumOf(some)[0]] as const)
       .filter(([, net]) => net !== 0n)
-    expect(list.rows.map((row) => [`${row['vatId']} ${row['supply']}`, cents(row['net'])])).toEqual(
+    expect(list.rows.map((row) => [words(row['vatId'], row['supply']), cents(row['net'])])).toEqual(
       businesses.toSorted(([a], [b]) => (a < b ? -1 : 1))
     )
   }

@@ -55,49 +55,53 @@ type Signed = { document: InvoiceRow; tax: Tax; sign: bigint }
 /** The quarter of a day, without the shop's calendar. */
 const quarterOf = (day: string): string => `${day.slice(0, 4)}Q${Math.floor((Number(day.slice(5, 7)) + 2) / 3)}`
 
-describe.each(['Europe/Berlin', 'America/Los_Angeles', 'Pacific/Auckland', 'Pacific/Kiritimati'])('a year in %s', (timeZone) => {
-  it('has the same sums in every report, by day of issue and quarter of supply, as its documents', async () => {
-    const db = yearOf(timeZone)
-    const documents = [...listDocuments(db, {})]
-    const clock = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' })
-    for (const { date, issuedAt } of documents) expect(date).toBe(clock.format(issuedAt))
-    const all = documents.flatMap((document): Signed[] =>
-      document.document.taxes.map((tax) => ({ document, tax, sign: document.kind === 'invoice' ? 1n : -1n }))
-    )
-    let seen = 0
-    for (const quarter of quarters) {
-      const own = all.filter(({ document }) => quarterOf(document.date) === quarter)
-      seen += own.length
-      const net = (some: readonly Signed[]): bigint =>
-        some.reduce((sum, { tax, sign }) => sum + sign * BigInt(tax.baseMinor), 0n)
-      const due = (some: readonly Signed[]): bigint =>
-        some.reduce((sum, { tax, sign }) => sum + sign * BigInt(tax.amountMinor), 0n)
-      const made = async (report: typeof journalReport): Promise<MadeReport> => report.make({ db }, { quarter }, later)
-      const sum = ({ rows }: Pick<MadeReport, 'rows'>, name: string): bigint =>
-        rows.reduce((total, row) => total + BigInt(Math.round(Number(row[name]) * 100)), 0n)
-      for (const report of [journalReport, taxReport, documentLines]) {
-        const found = await made(report)
-        expect([sum(found, 'net'), sum(found, 'tax')]).toEqual([net(own), due(own)])
-      }
-      const sales = await made(salesReport)
-      expect(sum(sales, 'net')).toBe(net(own) + due(own))
-      const oss = await made(ossReport)
-      const abroad = own.filter(({ tax }) => tax.category === 'taxed' && tax.country !== 'DE')
-      const corrections = abroad.filter(({ document }) => quarterOf(document.document.suppliedOn) < quarter)
-      const isCorrection = (row: MadeReport['rows'][number]): boolean => row['correction'] === true
-      expect(sum({ rows: oss.rows.filter(isCorrection) }, 'tax')).toBe(due(corrections))
-      expect(sum(oss, 'tax')).toBe(due(abroad))
-      const owed = own.filter(({ tax }) => tax.category === 'supply' || tax.category === 'reverse_charge')
-      expect(sum(await made(ecSalesReport), 'net')).toBe(net(owed))
-      const batch = new TextDecoder('windows-1252').decode((await made(journalReport)).file('datev'))
-      const [, , ...rows]: string[][] = parse(batch, { delimiter: ';', relaxColumnCount: true })
-      const posted = rows.reduce(
-        (total, [amount = '', side]) => total + (side === 'S' ? 1n : -1n) * BigInt(amount.replace(',', '')),
-        0n
+describe.each(['Europe/Berlin', 'America/Los_Angeles', 'Pacific/Auckland', 'Pacific/Kiritimati'])(
+  'a year in %s',
+  (timeZone) => {
+    it('has the same sums in every report, by day of issue and quarter of supply, as its documents', async () => {
+      const db = yearOf(timeZone)
+      const documents = [...listDocuments(db, {})]
+      const clock = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' })
+      for (const { date, issuedAt } of documents) expect(date).toBe(clock.format(issuedAt))
+      const all = documents.flatMap((document): Signed[] =>
+        document.document.taxes.map((tax) => ({ document, tax, sign: document.kind === 'invoice' ? 1n : -1n }))
       )
-      expect(posted).toBe(net(own) + due(own))
-    }
-    // The first instants are in the year before.
-    expect(all.length - seen).toBe(all.filter(({ document }) => document.date < '2026').length)
-  })
-})
+      let seen = 0
+      for (const quarter of quarters) {
+        const own = all.filter(({ document }) => quarterOf(document.date) === quarter)
+        seen += own.length
+        const net = (some: readonly Signed[]): bigint =>
+          some.reduce((sum, { tax, sign }) => sum + sign * BigInt(tax.baseMinor), 0n)
+        const due = (some: readonly Signed[]): bigint =>
+          some.reduce((sum, { tax, sign }) => sum + sign * BigInt(tax.amountMinor), 0n)
+        const made = async (report: typeof journalReport): Promise<MadeReport> =>
+          report.make({ db }, { quarter }, later)
+        const sum = ({ rows }: Pick<MadeReport, 'rows'>, name: string): bigint =>
+          rows.reduce((total, row) => total + BigInt(Math.round(Number(row[name]) * 100)), 0n)
+        for (const report of [journalReport, taxReport, documentLines]) {
+          const found = await made(report)
+          expect([sum(found, 'net'), sum(found, 'tax')]).toEqual([net(own), due(own)])
+        }
+        const sales = await made(salesReport)
+        expect(sum(sales, 'net')).toBe(net(own) + due(own))
+        const oss = await made(ossReport)
+        const abroad = own.filter(({ tax }) => tax.category === 'taxed' && tax.country !== 'DE')
+        const corrections = abroad.filter(({ document }) => quarterOf(document.document.suppliedOn) < quarter)
+        const isCorrection = (row: MadeReport['rows'][number]): boolean => row['correction'] === true
+        expect(sum({ rows: oss.rows.filter(isCorrection) }, 'tax')).toBe(due(corrections))
+        expect(sum(oss, 'tax')).toBe(due(abroad))
+        const owed = own.filter(({ tax }) => tax.category === 'supply' || tax.category === 'reverse_charge')
+        expect(sum(await made(ecSalesReport), 'net')).toBe(net(owed))
+        const batch = new TextDecoder('windows-1252').decode((await made(journalReport)).file('datev'))
+        const [, , ...rows]: string[][] = parse(batch, { delimiter: ';', relaxColumnCount: true })
+        const posted = rows.reduce(
+          (total, [amount = '', side]) => total + (side === 'S' ? 1n : -1n) * BigInt(amount.replace(',', '')),
+          0n
+        )
+        expect(posted).toBe(net(own) + due(own))
+      }
+      // The first instants are in the year before.
+      expect(all.length - seen).toBe(all.filter(({ document }) => document.date < '2026').length)
+    })
+  }
+)
