@@ -191,6 +191,24 @@ describe('people, discounts and settings at the desk', () => {
     expect((await rita.get('/desk/reports/sales?from=yesterday')).status).toBe(400)
     expect((await rita.get('/desk/reports/nothing')).status).toBe(404)
   })
+
+  it('shows the journal of a quarter, its files for other programs, and what they lack', async () => {
+    const rita = await personAtDesk(shop, 'reports')
+    const quarter = 'quarter=2026Q4'
+    const page = await rita.get(`/desk/reports/journal?${quarter}`)
+    expect(page.html).toContain('name="quarter"')
+    expect(page.html).toContain(`/desk/reports/journal.csv?${quarter}&amp;format=datev`)
+    expect(page.html).toContain('Download for DATEV')
+    expect(page.html).toContain('shopstead report journal --quarter 2026Q4')
+    const batch = await rita.get(`/desk/reports/journal.csv?quarter=2019Q1&format=datev`)
+    expect([batch.status, batch.headers.get('content-type')]).toEqual([200, 'text/csv; charset=windows-1252'])
+    expect(batch.headers.get('content-disposition')).toContain('journal-datev.csv')
+    expect((await rita.get(`/desk/reports/journal.csv?${quarter}&format=sage`)).status).toBe(404)
+    expect((await rita.get('/desk/reports/journal?quarter=2026Q5')).status).toBe(400)
+    const abroad = await rita.get('/desk/reports/oss')
+    expect(abroad.status).toBe(409)
+    expect(abroad.html).toContain('The One-Stop-Shop is for shops in the EU, and shop.country is not set.')
+  })
 })
 
 describe('an order that changes at the desk', () => {
