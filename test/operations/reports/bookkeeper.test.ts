@@ -7,6 +7,8 @@ import { ossReport } from '../../../src/operations/reports/oss.ts'
 import { taxReport } from '../../../src/operations/reports/tax.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
+import { exportOrders } from '../../../src/shop/customers/export-orders.ts'
+import { ordersCsv, ordersCsvHead } from '../../../src/shop/customers/orders-csv.ts'
 import { getOrder } from '../../../src/shop/orders/find.ts'
 import { insertRenewal } from '../../../src/shop/orders/renewal-order.ts'
 import { payOrder } from '../../../src/shop/orders/transition.ts'
@@ -208,6 +210,29 @@ it('reports of 51 orders say what a bookkeeper computes from the orders', async 
       businesses.toSorted(([a], [b]) => (a < b ? -1 : 1))
     )
   }
+})
+
+it('the export of orders has the invoice, the rate and the tax of each line', () => {
+  const db = germanShop()
+  book(db)
+  const parts = [...exportOrders(db, {}, (some) => [ordersCsv(db, some)]).rows]
+  const rows: Record<string, string>[] = parse([ordersCsvHead(), ...parts].join(''), { columns: true })
+  const shown = rows.map((row) => [
+    row['line'],
+    cents(row['tax_percent']),
+    cents(row['line_net']),
+    cents(row['line_tax'])
+  ])
+  const expected = orders
+    .toSorted((a, b) => (a.day < b.day ? -1 : 1))
+    .flatMap((order) =>
+      partsOf(order)
+        .filter(({ line }) => line >= 0)
+        .toSorted((a, b) => a.line - b.line)
+        .map(({ line, rate, net, tax }) => [String(line + 1), rate, net, tax])
+    )
+  expect(shown).toEqual(expected)
+  expect(rows.every((row) => /^202[67]-\d+$/.test(row['invoice'] ?? ''))).toBe(true)
 })
 
 it('a subscription books each renewal in its own quarter, at the rates of its buyer', async () => {
