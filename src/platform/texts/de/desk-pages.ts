@@ -84,6 +84,7 @@ export const deskPages = {
   'desk.format.xero': 'Für Xero herunterladen',
   'desk.freeFrom': 'Ab {amount} kostenlos',
   'desk.freeFromField': 'Kostenlos ab',
+  'desk.group.accounting': 'Buchhaltung',
   'desk.group.affiliates': 'Partner',
   'desk.group.checkout': 'Kasse',
   'desk.group.emails': 'E-Mails',

@@ -82,6 +82,7 @@ export const deskPages = {
   'desk.format.xero': 'Download for Xero',
   'desk.freeFrom': 'Free from {amount}',
   'desk.freeFromField': 'Free from',
+  'desk.group.accounting': 'Accounting',
   'desk.group.affiliates': 'Affiliates',
   'desk.group.checkout': 'Checkout',
   'desk.group.emails': 'Emails',

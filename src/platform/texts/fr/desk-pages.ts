@@ -83,6 +83,7 @@ export const deskPages = {
   'desk.format.xero': 'Télécharger pour Xero',
   'desk.freeFrom': 'Gratuit dès {amount}',
   'desk.freeFromField': 'Gratuit dès',
+  'desk.group.accounting': 'Comptabilité',
   'desk.group.affiliates': 'Affiliés',
   'desk.group.checkout': 'Paiement',
   'desk.group.emails': 'E-mails',
