@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { AppError } from './errors.ts'
 import { systemClock } from './platform/clock.ts'
 import type { Clock } from './platform/clock.ts'
+import { viesBase } from './platform/config/config.ts'
 import type { Config } from './platform/config/config.ts'
 import { createPasswordHasher } from './platform/crypto/passwords.ts'
 import type { PasswordHasher } from './platform/crypto/passwords.ts'
@@ -21,6 +22,9 @@ import { missingDatabase, requireSameShop } from './platform/shop-id.ts'
 import { createStripeClient, stripeApiVersion } from './platform/stripe-client.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
+import { sandboxVies } from './sandbox/vies.ts'
+import { viesOver } from './platform/vies.ts'
+import type { SendToVies } from './platform/vies.ts'
 import type { CardGateway, ShopContext } from './shop/context.ts'
 
 /** An open shop, as the server, the command line and the tests use it. */
@@ -94,6 +98,7 @@ export function createApp(config: Config, options: { database: Expectation }, ov
       overrides.cards === undefined
         ? cardGateway({ config, keys, sandbox, publicUrl: publicUrlOf }, overrides.gatewayRetryMs)
         : overrides.cards,
+    vies: viesOf(config, sandbox !== null),
     publicUrl: publicUrlOf,
     sandbox,
     setPublicUrl: (url) => void (publicUrl ??= url),
@@ -142,6 +147,11 @@ function cardGateway(
     livemode: /^(sk|rk)_live_/.test(secretKey ?? ''),
     ...(publishableKey === null ? {} : { paymentForm: () => ({ publishableKey, scriptUrl: stripeScript }) })
   }
+}
+
+/** With the sandbox, no request leaves this machine unless the configuration says where to. */
+function viesOf({ viesBase: base }: Config, isSandbox: boolean): SendToVies {
+  return base === null && isSandbox ? sandboxVies : viesOver(base ?? viesBase)
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

@@ -6,7 +6,7 @@ import { isStorageError } from '../platform/db/storage-errors.ts'
 import { trackingCookies } from './tracking-cookies.ts'
 import { cookieValues, ownCookie, ownCookieName } from '../platform/http/cookies.ts'
 import { jsonResponse } from '../platform/http/answers.ts'
-import { headerValues, rawPath, rawTarget } from '../platform/http/client-address.ts'
+import { forwardedCountry, headerValues, rawPath, rawTarget } from '../platform/http/client-address.ts'
 import { describeError } from '../platform/log.ts'
 import { proveMailbox, sendMailboxCode } from '../shop/accounts/mailbox-code.ts'
 import { assertCheckoutOpen, assertSelling, createSession } from '../shop/checkout/checkout.ts'
@@ -28,6 +28,7 @@ import { forEveryone, route } from './route.ts'
 import type { Call } from './route.ts'
 import type { Holder } from '../shop/orders/holds.ts'
 import { countVisitor } from '../shop/limits/visitors.ts'
+import { setting } from '../shop/settings/settings.ts'
 import { quoteCart } from '../shop/checkout/quote.ts'
 import { emailProofData, quoteData } from '../shop/checkout/shapes.ts'
 import { paymentConfig } from '../shop/checkout/payment-config.ts'
@@ -83,7 +84,9 @@ export const checkoutRoutes = [
       const { cookies, ...holder } = call.holder ?? readHolder(call)
       const browser = cookies.length === 0 ? holder.buyer : `address:${holder.addressKey}`
       const mailbox = findMailboxProof(shop, call.request)
-      const caller = { user: call.identity?.user ?? null, addressKey, holder, mailbox, takeKey, continues, browser }
+      const ipCountry = forwardedCountry(call.request, setting(shop.db, 'tax.countryHeader'), call.trusted)
+      const who = { user: call.identity?.user ?? null, addressKey, ipCountry, holder, mailbox, browser }
+      const caller = { ...who, takeKey, continues }
       const { order, result, isShared } = await createSession(shop, input, caller, call.now).catch((error: unknown) => {
         throw withCookies(error, cookies)
       })

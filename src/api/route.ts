@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { RequestIds } from '../platform/http/answers.ts'
+import type { TrustedProxies } from '../platform/http/client-address.ts'
 import type { SessionRow, UserRow } from '../shop/accounts/rows.ts'
 import type { Claim } from '../shop/checkout/idempotency.ts'
 import type { ShopContext } from '../shop/context.ts'
@@ -25,6 +26,8 @@ export type Call = {
   readonly now: number
   /** The client address as limits count it (IPv6 by its /64). */
   readonly addressKey: string
+  /** The proxies whose headers about the client count. */
+  readonly trusted: TrustedProxies
   readonly identity: Identity | null
   /** The Cookie header. */
   readonly cookies: string | null

@@ -133,6 +133,7 @@ export function identify(route: Route, { app, trusted, request, ids, params, now
     params,
     now,
     addressKey: addressKey(address),
+    trusted,
     identity: route.session === 'none' ? null : findIdentity(app, request, now),
     nonce: request.headers.get('x-nonce'),
     cookies: request.headers.get('cookie')

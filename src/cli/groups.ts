@@ -58,7 +58,7 @@ export const groups: readonly Group[] = [
     load: () => import('./offers/commissions.ts')
   },
   { name: 'shipping', use: 'selling', about: 'shipping zones and methods', load: () => import('./offers/shipping.ts') },
-  { name: 'tax', use: 'selling', about: 'tax rates', load: () => import('./offers/tax.ts') },
+  { name: 'tax', use: 'selling', about: 'tax rates and VAT ids', load: () => import('./offers/tax.ts') },
   {
     name: 'modules',
     use: 'service',

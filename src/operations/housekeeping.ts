@@ -18,6 +18,7 @@ import { forgetBuyers } from '../shop/orders/invoice-order.ts'
 import { forgetPayees } from '../shop/payouts/statement.ts'
 import { dropOldEvents } from '../shop/payments/webhook.ts'
 import { setting } from '../shop/settings/settings.ts'
+import { purgeVatChecks } from '../shop/tax/vat-checks.ts'
 import { purgeDeliveries } from '../shop/webhooks/deliveries.ts'
 
 const dayMs = 24 * 60 * 60_000
@@ -43,7 +44,8 @@ const purges: readonly Change[] = [
   purgeEmailTokens,
   purgeMails,
   purgeDeliveries,
-  purgePrices
+  purgePrices,
+  purgeVatChecks
 ]
 
 /**

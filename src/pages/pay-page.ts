@@ -120,7 +120,9 @@ async function applyCode(call: PageCall, submitted: Submitted): Promise<PageRepl
 async function applyVatId(call: PageCall, submitted: Submitted): Promise<PageReply> {
   try {
     const { order, values } = submitted
-    await takeVatId(call.app, order.id, values['vatId'] ?? '', visitorOf(call, order))
+    const { vatId = '', firstName = '', lastName = '' } = values
+    const by = { addressKey: call.addressKey, visitor: visitorOf(call, order), name: `${firstName} ${lastName}` }
+    await takeVatId(call.app, order.id, vatId, by)
     return again(call, submitted, {})
   } catch (error) {
     return answerRefusal(call, submitted, error)

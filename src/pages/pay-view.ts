@@ -65,6 +65,7 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
     shipping: asksShipping ? shippingView(preview, country, site, draft) : null,
     coupon: canTakeCoupon(app.db, order) ? fields.coupon : null,
     vatId: takesVatId(app.db, order) ? fields.vatId : null,
+    vatNote: vatNote(order, site),
     rows: [...(asked.email ? [[fields.email]] : []), ...(asked.name ? [[fields.firstName, fields.lastName]] : [])],
     address,
     countryIsAll: asked.address === 'country' && address?.country !== null,
@@ -93,6 +94,12 @@ function pictured({ db, publicUrl }: App, { id }: OrderRow, summary: Summary, si
       : { ...line, picture: toPicture(lineImage(db, item, publicUrl()), line.name, site) }
   })
   return { ...summary, lines }
+}
+
+/** Why the VAT id of an order does not take the tax off; null if it does, or if there is none. */
+function vatNote({ vatCheck }: OrderRow, { t }: Site): string | null {
+  if (vatCheck === null || vatCheck.accepted || vatCheck.outcome === 'confirmed') return null
+  return t(`vat.${vatCheck.outcome}`)
 }
 
 /** The methods to pay with, the first of them or that of the draft chosen; a single one is not a choice. */

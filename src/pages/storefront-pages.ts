@@ -2,6 +2,7 @@ import { createClient, ShopError } from '../client/client.ts'
 import { AppError } from '../errors.ts'
 import { cookiesOf, cookieValues } from '../platform/http/cookies.ts'
 import { fromAddress, rawPath, rawTarget, socketAddress } from '../platform/http/client-address.ts'
+import { setting } from '../shop/settings/settings.ts'
 import type { AssetName } from './assets.ts'
 import { addressFormOf } from './address-form.ts'
 import { readForm } from './page.ts'
@@ -10,8 +11,6 @@ import { storeRoutes, showRoute } from './storefront/routes.ts'
 import type { StoreRoute } from './storefront/routes.ts'
 import type { Shown, Visit } from './storefront/site.ts'
 import { requireOpen, shopPage, siteOf } from './shop-site.ts'
-
-type Api = (request: Request) => Response | Promise<Response>
 
 /**
  * The demo storefront: an example of a site that uses the service. Its code in storefront/ knows only the public API, and
@@ -55,13 +54,14 @@ function toReply(
 }
 
 /** The visitor's request. Their cookies go to the API, and the ones that it sets come back. */
-function visitOf({ app, request, param, api }: PageCall, cookies: string[]): Visit {
+function visitOf(call: PageCall, cookies: string[]): Visit {
+  const { app, request, param } = call
   const sent = request.headers.get('cookie')
   const target = rawTarget(request)
   const site = siteOf(app)
   return {
     site,
-    client: createClient({ baseUrl: app.config.apiPrefix, fetch: inProcess(api, request, site.lang, cookies) }),
+    client: createClient({ baseUrl: app.config.apiPrefix, fetch: inProcess(call, site.lang, cookies) }),
     query: new URLSearchParams(target.slice(rawPath(target).length)),
     param,
     cookie: (name) => cookieValues(sent, name)[0],
@@ -71,9 +71,10 @@ function visitOf({ app, request, param, api }: PageCall, cookies: string[]): Vis
 }
 
 /** Sends the client's requests to the API without a network connection, as from the visitor's address. */
-function inProcess(api: Api, request: Request, language: string, cookies: string[]) {
+function inProcess({ app, api, request }: PageCall, language: string, cookies: string[]) {
+  const country = [setting(app.db, 'tax.countryHeader')].filter((name) => name !== '')
   return async (target: string, init: RequestInit): Promise<Response> => {
-    const passed = ['x-forwarded-for', 'user-agent'].flatMap((name) => {
+    const passed = ['x-forwarded-for', 'user-agent', ...country].flatMap((name) => {
       const value = request.headers.get(name)
       return value === null ? [] : [[name, value] satisfies [string, string]]
     })

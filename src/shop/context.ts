@@ -6,6 +6,7 @@ import type { PasswordHasher } from '../platform/crypto/passwords.ts'
 import type { Db } from '../platform/db/database.ts'
 import type { RateLimiter } from '../platform/limits.ts'
 import type { Logger } from '../platform/log.ts'
+import type { SendToVies } from '../platform/vies.ts'
 
 /** The card gateway that this installation uses: Stripe, or the sandbox behind the same client. */
 export type CardGateway = {
@@ -29,6 +30,8 @@ export type ShopContext = {
   readonly limiter: RateLimiter
   /** Null when SHOPSTEAD_PAYMENTS is manual alone. */
   readonly cards: CardGateway | null
+  /** VIES, or what stands in for it. */
+  readonly vies: SendToVies
   /** Where browsers reach the pages, without a trailing slash. */
   readonly publicUrl: () => string
   /** The language tag of whom this shop serves, such as a request's buyer; without it, that of the setting. */

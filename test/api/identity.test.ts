@@ -1,3 +1,4 @@
+import { parseTrustedProxies } from '../../src/platform/http/client-address.ts'
 import { describe, expect, test } from 'vitest'
 import { findIdentity, identifyAgain } from '../../src/api/server.ts'
 import type { Call, Route } from '../../src/api/route.ts'
@@ -19,7 +20,18 @@ async function arrive(shop: TestShop, cookie = true): Promise<Call> {
   const request = new Request('http://localhost:3000/api/v1/me', { headers })
   const ids = { requestId: 'request', correlationId: 'correlation' }
   const identity = findIdentity(shop, request, now)
-  return { shop, request, ids, params: {}, now, addressKey: '192.0.2.7', identity, nonce: null, cookies: null }
+  return {
+    shop,
+    request,
+    ids,
+    params: {},
+    now,
+    addressKey: '192.0.2.7',
+    identity,
+    nonce: null,
+    cookies: null,
+    trusted: parseTrustedProxies([])
+  }
 }
 
 const shut = (shop: TestShop, call: Call) => write(shop.db, (tx) => endUserSessions(tx, call.identity?.user.id ?? 0))

@@ -1,3 +1,4 @@
+import { parseTrustedProxies } from '../../src/platform/http/client-address.ts'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { offerRoutes } from '../../src/api/products.ts'
@@ -33,7 +34,8 @@ async function get(
     addressKey: '127.0.0.1',
     identity: null,
     nonce: null,
-    cookies: null
+    cookies: null,
+    trusted: parseTrustedProxies([])
   }
   const input = { params: undefined, query: route?.query?.parse(query), body: undefined, raw: new Uint8Array() }
   const reply = await route?.handler(call, input)

@@ -81,6 +81,7 @@ describe('a quote', () => {
     expect(await quote(body)).toEqual({
       currency: 'EUR',
       asksDeliveryConsent: false,
+      vatId: null,
       recurring: null,
       lines: [
         {

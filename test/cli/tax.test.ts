@@ -69,3 +69,40 @@ test('the export contains the rates, and importing it again changes nothing', as
   writeFileSync(file, JSON.stringify({ tax: [tax[0], { ...tax[0], country: 'DE' }] }))
   expect(await run('offers', 'import', file)).toMatchObject({ code: 1, json: { error: { code: 'VALIDATION_FAILED' } } })
 })
+
+test('a VAT id is looked up in VIES, with the proof for a seller with an id, and health names what is not set', async () => {
+  await run('settings', 'set', 'shop.country', 'DE')
+  const health = async () => (await shopstead(dataDir, ['health'])).stdout
+  expect(await health()).toContain('VAT ids are not confirmed: anyone who knows one')
+  await run('settings', 'set', 'tax.vies', 'on')
+  expect(await health()).toContain('VIES gives no consultation numbers')
+  const { stdout } = await shopstead(dataDir, ['tax', 'check-id', 'atu 2000 0004'])
+  expect(stdout).toBe(
+    [
+      'ATU20000004 is registered.',
+      'Name: Registered Elsewhere GmbH',
+      'Address: Ringstraße 1 1010 Wien',
+      'VIES gave no consultation number: set shop.legal.vatId to get one.',
+      ''
+    ].join('\n')
+  )
+  await run('settings', 'set', 'shop.legal.vatId', 'DE100000008')
+  expect(await health()).toContain('VIES confirms the VAT ids of businesses')
+  expect(await run('tax', 'check-id', 'ATU10000005')).toMatchObject({
+    code: 0,
+    json: { vatId: 'ATU10000005', outcome: 'not_registered', consultation: 'WAPIAAAAATU10000005' }
+  })
+  expect(await run('tax', 'check-id', 'ATU30000003')).toMatchObject({
+    code: 69,
+    json: { error: { message: 'VIES did not answer about ATU30000003: MS_UNAVAILABLE. Try again later.' } }
+  })
+  for (const wrong of ['GB980780684', 'ATU1', 'nothing'])
+    expect(await run('tax', 'check-id', wrong)).toMatchObject({
+      code: 1,
+      json: {
+        error: {
+          details: { fieldErrors: { id: ['Must be a VAT id of the EU or of Northern Ireland, such as ATU12345675.'] } }
+        }
+      }
+    })
+})

@@ -34,6 +34,14 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
     language: 'en',
     received_at: now
   })
+  insert('vat_checks', {
+    vat_id: 'FR40303265045',
+    outcome: 'confirmed',
+    name: 'Roux SARL',
+    address: 'Rue 1, 75001 Paris',
+    consultation: 'WAPIAAAAYhX1jWsP',
+    checked_at: now
+  })
   insert('redirects', { path: '/product/old-mug', target: '/products/mug', created_at: now })
   insert('desk_people', { email: 'anna@shop.example', email_key: 'anna@shop.example', role: 'owner', created_at: now })
   insert('desk_passkeys', {

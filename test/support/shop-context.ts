@@ -7,6 +7,7 @@ import { deriveKeys } from '../../src/platform/crypto/secrets.ts'
 import { openDatabase } from '../../src/platform/db/database.ts'
 import { openRateLimiter } from '../../src/platform/limits.ts'
 import { createLogger } from '../../src/platform/log.ts'
+import { sandboxVies } from '../../src/sandbox/vies.ts'
 import type { ShopContext } from '../../src/shop/context.ts'
 import { createBeside, createMigratedDatabase } from './migrated-database.ts'
 import { lowestCost } from './password-cost.ts'
@@ -50,6 +51,7 @@ export function openTestShop(env: Record<string, string> = {}): TestShop {
     passwords: createPasswordHasher({ cost: lowestCost }),
     limiter,
     cards: null,
+    vies: sandboxVies,
     publicUrl: () => 'http://localhost:3000',
     dataDir,
     [Symbol.dispose]() {

@@ -1,3 +1,6 @@
+import type { App } from '../../app.ts'
+import { AppError, validationFailed } from '../../errors.ts'
+import { askAndKeep, viesId } from '../../shop/tax/vat-checks.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { countryName } from '../../platform/postal/countries.ts'
 import { taxRate, taxRemoval } from '../../shop/tax/input.ts'
@@ -7,14 +10,14 @@ import type { ShopCommand, Work } from '../run.ts'
 import { numberOrText } from '../../platform/input-fields.ts'
 import type { Answer } from '../terminal/output.ts'
 import { addCommand, confirmOrRefuse, runs } from '../run.ts'
-import { table } from '../terminal/table.ts'
+import { plain, table } from '../terminal/table.ts'
 import type { Table } from '../terminal/table.ts'
 
 type SetOptions = { rate: string; class: string; region?: string; name?: string }
 type RemoveOptions = { class?: string; region?: string; yes?: boolean }
 
 export function define(program: ShopCommand): void {
-  const group = program.command('tax').description('tax rates')
+  const group = program.command('tax').description('tax rates and VAT ids')
   runs(addCommand(group, 'list', 'list the tax rates', 'tax list'), ({ app }) => {
     const rates = listTaxRates(app.db)
     return { json: { rates }, human: rates.length === 0 ? noRates : rateTable(rates) }
@@ -51,6 +54,13 @@ export function define(program: ShopCommand): void {
     const removed = removeTaxRates(app.db, removal)
     return { json: { removed }, human: removed.map((rate) => `Removed: ${describe(rate)}`) }
   })
+  const check = addCommand(
+    group,
+    'check-id <id>',
+    'ask VIES whether a VAT id is registered',
+    'tax check-id ATU12345675'
+  )
+  runs(check, ({ app }, id: string) => checkId(app, id))
   const preset = addCommand(
     group.command('preset').description('sets of tax rates'),
     'eu',
@@ -69,6 +79,31 @@ export function define(program: ShopCommand): void {
       ]
     }
   })
+}
+
+/** @throws AppError VALIDATION_FAILED for what is not a VAT id, DEPENDENCY_UNAVAILABLE if VIES does not answer */
+async function checkId(app: App, text: string): Promise<Answer> {
+  const vatId = viesId(text)
+  if (vatId === undefined)
+    throw validationFailed({ id: ['Must be a VAT id of the EU or of Northern Ireland, such as ATU12345675.'] })
+  const answer = await askAndKeep(app, vatId)
+  if (answer.outcome === 'unavailable')
+    throw new AppError(
+      'DEPENDENCY_UNAVAILABLE',
+      `VIES did not answer about ${vatId}: ${answer.reason}. Try again later.`
+    )
+  const { outcome, name, address, consultation } = answer
+  return {
+    json: { vatId, outcome, name, address, consultation },
+    human: [
+      `${vatId} is ${outcome === 'confirmed' ? 'registered' : 'not registered'}.`,
+      ...(name === null ? [] : [plain(`Name: ${name}`)]),
+      ...(address === null ? [] : [plain(`Address: ${address.replaceAll(/\s+/g, ' ')}`)]),
+      consultation === null
+        ? 'VIES gave no consultation number: set shop.legal.vatId to get one.'
+        : plain(`Consultation number: ${consultation}`)
+    ]
+  }
 }
 
 const ownRateText =

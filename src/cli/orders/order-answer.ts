@@ -155,13 +155,47 @@ function money(order: AdminOrder, amount: number): string {
   return formatMoney(toMinor(amount, order.currency), order.currency)
 }
 
+const vatWords = {
+  confirmed: 'confirmed by VIES',
+  other_name: 'VIES has another name',
+  not_registered: 'not registered in VIES',
+  unavailable: 'not confirmed, because VIES did not answer'
+}
+
+/** The VAT id with the proof that it was checked. */
+function vatLines({ vatId, vatCheck }: OrderRecord): string[] {
+  if (vatId === null) return []
+  if (vatCheck === null) return [plain(`VAT id: ${vatId}`)]
+  const { outcome, accepted, name, consultation, checkedAt } = vatCheck
+  const facts = [
+    vatWords[outcome],
+    ...(checkedAt === null ? [] : [timeText(checkedAt)]),
+    ...(consultation === null ? [] : [`consultation number ${consultation}`]),
+    ...(name === null ? [] : [`registered to ${name}`]),
+    ...(accepted ? [] : ['so the tax is charged'])
+  ]
+  return [plain(`VAT id: ${vatId}, ${facts.join(', ')}`)]
+}
+
+/** Where the buyer is, by more than their own word. */
+function evidenceLines({ evidence: { cardCountry, ipCountry } }: OrderRecord): string[] {
+  const known = [
+    ...(cardCountry === null ? [] : [`card from ${cardCountry}`]),
+    ...(ipCountry === null ? [] : [`ordered from ${ipCountry}`])
+  ]
+  return known.length === 0 ? [] : [`Evidence of the country: ${known.join(', ')}`]
+}
+
 /** The buyer, the addresses and the note of an order, as far as they are known. */
-function buyerLines({ contact, shippingAddress, billingAddress, notes, imported }: OrderRecord): string[] {
+function buyerLines(order: OrderRecord): string[] {
+  const { contact, shippingAddress, billingAddress, notes, imported } = order
   const who = contactLine(contact)
   return [
     ...(who === '' ? [] : [`Contact: ${who}`]),
     ...block('Ship to', addressLines(shippingAddress ?? {})),
     ...block('Bill to', addressLines(billingAddress ?? {})),
+    ...vatLines(order),
+    ...evidenceLines(order),
     ...block('Notes', (notes ?? '').split(/\r\n|[\r\n]/)),
     ...importedLines(imported)
   ]

@@ -8,6 +8,7 @@ import { parseOpenDays, quarterOption } from '../../operations/reports/days.ts'
 import { documentsOf, findInvoice, listDocuments } from '../../shop/invoices/find.ts'
 import { correctInvoiceOf, invoiceBuyerChanges } from '../../shop/corrections/correct-invoice.ts'
 import type { InvoiceBuyerChanges } from '../../shop/corrections/correct-invoice.ts'
+import { confirmVatId } from '../../shop/tax/vat-checks.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { definedFields } from '../../platform/input-fields.ts'
 import { by } from './order-answer.ts'
@@ -126,6 +127,7 @@ async function correctOne({ app, options, now, terminal }: Work<InvoiceOptions>,
     return []
   }
   const changes = parseWith(invoiceBuyerChanges, typed)
+  await confirmVatId(app, vatId ?? null, null)
   const number = findInvoice(app.db, id)?.number ?? ''
   await confirmOrRefuse(terminal, `Cancel invoice ${number} of order ${id} and issue it again?`, options)
   const invoice = correctInvoiceOf(app.db, id, changes, by, now)

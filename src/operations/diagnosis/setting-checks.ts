@@ -15,6 +15,7 @@ import { lawFolder, lawLinks, lawPages, listLawFiles } from '../../shop/settings
 import { listModules, setting } from '../../shop/settings/settings.ts'
 import { methodsOfCountry, zoneCountries } from '../../shop/shipping/zones.ts'
 import { listTaxRates } from '../../shop/tax/rates.ts'
+import { mayReverseCharge } from '../../shop/tax/terms.ts'
 import { failed, ok, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
 
@@ -149,8 +150,24 @@ export const taxChecks: readonly Check[] = [
       return ok(`${rates.length} rates; those of the EU are known as of ${releasedOn}.`)
     }
   },
+  { name: 'vat ids', run: checkVatIds },
   { name: 'sales abroad', run: checkThreshold }
 ]
+
+/** VAT ids are public: without VIES, everybody can buy without tax by one of them. */
+function checkVatIds({ db }: App): Finding {
+  if (!mayReverseCharge(db)) return ok('No VAT id makes a sale of the shop tax-free.')
+  if (setting(db, 'tax.vies') === 'off')
+    return warning(
+      'VAT ids are not confirmed: anyone who knows one of another member state of the EU buys without tax.',
+      'Run "shopstead settings set tax.vies on".'
+    )
+  if (setting(db, 'shop.legal.vatId') !== '') return ok('VIES confirms the VAT ids of businesses that buy without tax.')
+  return warning(
+    'VIES gives no consultation numbers, which prove that the shop asked, because the shop has no VAT id.',
+    'Run "shopstead settings set shop.legal.vatId ID" with the VAT id of the shop.'
+  )
+}
 
 /** Below this part of the threshold, there is nothing to do yet. */
 const nearThreshold = 0.8

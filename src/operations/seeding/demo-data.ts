@@ -66,6 +66,7 @@ const settings = z.strictObject({
   'shop.legal.postcode': z.string(),
   'shop.legal.city': z.string(),
   'shop.legal.vatId': z.string(),
+  'tax.vies': z.string(),
   'storefront.tagline': z.string()
 })
 

@@ -81,6 +81,7 @@ function placeOrder(tx: Tx, purchase: Purchase, until: number, now: number): Ord
     email,
     contact,
     ...taxed,
+    vatCheck: null,
     notes,
     currency,
     shipping: null,

@@ -34,6 +34,8 @@ export type Config = {
     webhookSecret: string | null
     apiBase: string | null
   }
+  /** Where VIES answers; null for the sandbox's stand-in, without which it is VIES itself. */
+  viesBase: string | null
   smtpUrl: string | null
   mailFrom: string
   /** From the environment; null to use data/secret.key. */
@@ -52,6 +54,9 @@ export type Config = {
   /** Whether to show the demo storefront; null uses the setting. */
   storefront: boolean | null
 }
+
+/** Where VIES answers, the register of VAT ids of the EU. */
+export const viesBase = 'https://ec.europa.eu/taxation_customs/vies/rest-api'
 
 /** The command-line flags that override the environment. */
 export type ConfigFlags = {
@@ -110,6 +115,7 @@ const variables = {
     )
     .optional(),
   SHOPSTEAD_STRIPE_API_BASE: z.string().transform(stripeApiBase).optional(),
+  SHOPSTEAD_VIES_API_BASE: z.string().transform(viesApiBase).optional(),
   SHOPSTEAD_SMTP_URL: z
     .string()
     .regex(/^smtps?:\/\/[^\s/]+/, 'smtp://user:password@host:port or smtps://…')
@@ -189,6 +195,7 @@ function toConfig(values: z.infer<typeof environmentSchema>, flags: ConfigFlags)
       webhookSecret: values.SHOPSTEAD_STRIPE_WEBHOOK_SECRET ?? null,
       apiBase: values.SHOPSTEAD_STRIPE_API_BASE ?? null
     },
+    viesBase: values.SHOPSTEAD_VIES_API_BASE ?? null,
     smtpUrl: values.SHOPSTEAD_SMTP_URL ?? null,
     mailFrom: values.SHOPSTEAD_MAIL_FROM,
     shopId: values.SHOPSTEAD_SHOP_ID ?? null,
@@ -289,6 +296,15 @@ function stripeApiBase(text: string, context: z.RefinementCtx): string {
     return z.NEVER
   }
   return url.origin
+}
+
+function viesApiBase(text: string, context: z.RefinementCtx): string {
+  const url = httpUrl(text)
+  if (url === undefined || (url.protocol === 'http:' && !isLoopback(url)) || url.search !== '' || url.hash !== '') {
+    context.addIssue(`an https address such as ${viesBase}, or an http address on this machine`)
+    return z.NEVER
+  }
+  return url.href.replace(/\/$/, '')
 }
 
 function isAddressOrRange(text: string): boolean {

@@ -4,6 +4,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { describeError } from '../log.ts'
+import { isCountry } from '../postal/countries.ts'
 import type { Logger } from '../log.ts'
 import { checkNonceHeader } from './cross-site.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -54,6 +55,16 @@ export function clientAddress(
 /** The host of the site that a trusted proxy forwarded a request for; null without such a proxy. */
 export function forwardedHost(request: Request, trusted: TrustedProxies): string | null {
   return isTrusted(plainAddress(socketAddress(request) ?? ''), trusted) ? request.headers.get('x-forwarded-host') : null
+}
+
+/**
+ * The country of the client (ISO 3166-1) as a trusted proxy names it in a header; null without such a proxy, and for codes
+ * that are not a country, such as T1 for Tor.
+ */
+export function forwardedCountry(request: Request, header: string, trusted: TrustedProxies): string | null {
+  if (header === '' || !isTrusted(plainAddress(socketAddress(request) ?? ''), trusted)) return null
+  const [country = '', ...others] = headerValues(request, header).map((value) => value.trim().toUpperCase())
+  return others.length === 0 && isCountry(country) ? country : null
 }
 
 /** Whether an untrusted address sent X-Forwarded-For: a client that forges it, or a proxy missing from the settings. */

@@ -56,12 +56,13 @@ export function placeColumn(lines: readonly Pick<TaxedKind, 'type'>[]): 'shippin
 }
 
 /** What a payment by token lacks. The page of a redirect asks for it. */
-export function placeRefusals(db: Db, { sent, cart, strategy, totals, shipping }: Sale): Refusal[] {
+export function placeRefusals(db: Db, { sent, cart, strategy, totals, shipping, vatCheck }: Sale): Refusal[] {
   if (!takesToken(strategy) || totals.totalMinor === 0) return []
   const buyer = {
     billingAddress: sent.billingAddress ?? null,
     shippingAddress: sent.shippingAddress ?? null,
     vatId: vatIdOf(sent),
+    vatCheck,
     contact: contactOf(sent.customer, null),
     shippingMethod: shipping.chosen
   }

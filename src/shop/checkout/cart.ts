@@ -32,6 +32,10 @@ import { setting } from '../settings/settings.ts'
 import { shippingChoice } from './shipping.ts'
 import type { ShippingChoice, ShippingRequest } from './shipping.ts'
 import { findPickup } from '../shipping/zones.ts'
+import { findUserById } from '../accounts/find.ts'
+import { partyNames } from '../orders/address.ts'
+import type { VatCheck } from '../tax/input.ts'
+import { vatCheckOf } from '../tax/vat-checks.ts'
 
 /** What is known about the buyer, for a coupon's limit per customer. */
 export type CartBuyer = { userId: number | null; emailKey: string | null }
@@ -300,6 +304,7 @@ export type Sale = {
   /** With the chosen shipping. The total is not final while `shipping.needsMethod`. */
   totals: Totals
   currency: string
+  vatCheck: VatCheck | null
   strategy: Strategy
   /** The account that owns the order; null for a guest. */
   userId: number | null
@@ -354,10 +359,13 @@ export function saleOf(db: Db, body: QuoteBody, buyer: SaleBuyer, now: number): 
   const { userId, email } = buyer
   const currency = setting(db, 'shop.currency')
   const customer = { userId, emailKey: email === null ? null : emailKey(email) }
+  const vatId = vatIdOf(body)
+  const vatCheck = vatCheckOf(db, { vatId, names: namesOfSale(db, body, userId) }, now)
   const taxed = {
     shippingAddress: body.shippingAddress ?? null,
     billingAddress: body.billingAddress ?? null,
-    vatId: vatIdOf(body),
+    vatId,
+    vatCheck,
     shippingMethod: findPickup(db, body.shippingMethod)
   }
   const cart = evaluateCart(db, { items: body.items, codes: sentCodes(body), currency, taxed }, customer, now)
@@ -373,6 +381,7 @@ export function saleOf(db: Db, body: QuoteBody, buyer: SaleBuyer, now: number): 
     cart,
     totals,
     currency,
+    vatCheck,
     strategy,
     shippingRequest,
     shipping,
@@ -397,6 +406,13 @@ export function emailOf(body: QuoteBody, user: UserRow | null): string | null {
 /** The VAT id of a business in its stored form; null if there is none, or if it is not valid. */
 export function vatIdOf({ customer }: Pick<QuoteBody, 'customer'>): string | null {
   return readVatId(customer?.vatId ?? '')?.id ?? null
+}
+
+/** The names that a buyer gives, among which VIES must find the one of a VAT id. */
+function namesOfSale(db: Db, body: QuoteBody, userId: number | null): string[] {
+  if (body.customer?.vatId === undefined) return []
+  const user = userId === null ? null : (findUserById(db, userId) ?? null)
+  return partyNames(body.customer, user, body.billingAddress ?? null, body.shippingAddress ?? null)
 }
 
 /** The refusal of a text that is not a VAT id. */

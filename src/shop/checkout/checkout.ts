@@ -41,6 +41,7 @@ import { evaluateCodes, takeCheckoutPoint, runCardCheckout } from './limits.ts'
 import type { Evaluate } from './limits.ts'
 import { contactOf } from './address-rules.ts'
 import { missingPlace } from './buyer-place.ts'
+import { confirmVatId } from '../tax/vat-checks.ts'
 import { lacksAddress, toChosenShipping } from './shipping.ts'
 import { makeAccount, prepareAccount, readAccountRequest } from './new-account.ts'
 import type { CheckoutInput, CheckoutCaller, PlacedOrder, ContinuingCaller, StartedPayment } from './continue-order.ts'
@@ -60,6 +61,7 @@ export function createSession(
   const { body } = input
   const { buyer } = caller.holder
   const checkOut = async (): Promise<StartedPayment> => {
+    await confirmVatId(shop, vatIdOf(body), caller.addressKey)
     const orderId = continuedOrder(shop, input, caller, now)
     const continued = orderId === undefined ? undefined : await continueOrder(shop, orderId, body, caller)
     if (continued !== undefined) return continued
@@ -184,8 +186,10 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   const shipping = toChosenShipping(sale.shipping)
   const { currency } = sale
   const deliveryConsentAt = body.immediateDelivery === true && asksDeliveryConsent(tx, lines) ? now : null
-  const placed = { ...fixed, strategy, userId, currency, lines, coupons, shipping, attribution, deliveryConsentAt }
-  const order = insertOrder(tx, placed, now)
+  const { vatCheck } = sale
+  const { ipCountry = null } = caller
+  const bought = { strategy, userId, currency, lines, coupons, shipping, attribution, deliveryConsentAt }
+  const order = insertOrder(tx, { ...fixed, ...bought, vatCheck, ipCountry }, now)
   if (created !== null && attribution.credit !== null) bindCustomer(tx, created.id, attribution.credit, now)
   recordHolder(tx, order.id, caller.holder, cartKey)
   if (claim !== null) linkOrder(tx, claim, order.id)

@@ -160,6 +160,8 @@ export type CheckoutInput = { body: CheckoutBody; query: CheckoutQuery }
 /** The client of a checkout. */
 export type CheckoutCaller = CartCaller & {
   addressKey: string
+  /** The country of the client, as a trusted proxy named it; null if it is not known. */
+  ipCountry?: string | null
   /** Stores the Idempotency-Key of the request, after every check that precedes the sale; null without a key. */
   takeKey: (() => Promise<Claim>) | null
 }

@@ -5,7 +5,7 @@ import type { Tx, Db } from '../../platform/db/database.ts'
 import { describeError } from '../../platform/log.ts'
 import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
-import { isNamed, namesOf } from '../orders/address.ts'
+import { isNamed, namesOf, partyNames } from '../orders/address.ts'
 import type { Address } from '../orders/address.ts'
 import { dueMinor } from '../orders/credits.ts'
 import { extendHold } from '../orders/holds.ts'
@@ -26,13 +26,14 @@ import { lacksRecipient, recipientNeeded } from './address-rules.ts'
 import { missingPlace, placeColumn } from './buyer-place.ts'
 import { chooseShipping, lacksMethod, repriceShipping, lacksAddress } from './shipping.ts'
 import { hasCustomerLimit, limitsCustomers } from '../orders/coupon-uses.ts'
-import { addCoupon, couponFor, setVatId } from '../orders/reprice-order.ts'
+import { addCoupon, couponFor, setVatId, storeVatCheck } from '../orders/reprice-order.ts'
 import { cartRefused } from '../orders/problems.ts'
 import { evaluateCodes } from './limits.ts'
 import { hasProvenEmail, mayChange, notTheBuyer } from './order-visitor.ts'
 import type { Visitor } from './order-visitor.ts'
 import { readVatId } from '../../platform/vat.ts'
 import { mayReverseCharge } from '../tax/terms.ts'
+import { confirmVatId, vatCheckOf, withNames } from '../tax/vat-checks.ts'
 import { findPickup } from '../shipping/zones.ts'
 import { keysOf } from '../../platform/typed.ts'
 
@@ -114,7 +115,7 @@ function decide(tx: Tx, shop: ShopContext, orderId: number, choice: Chosen): Att
   if (!isPayable(tx, order, buyerStatusOf(tx, order, now), now)) return null
   if (changesOrder(tx, order, choice)) assertBuyer(tx, shop, order, choice.visitor, now)
   recordBuyer(tx, order, choice, now)
-  const known = getOrder(tx, orderId)
+  const known = compareNames(tx, getOrder(tx, orderId), now)
   // Whatever the form left out: goods are not paid before they have a place to go to.
   const { shippingMethod: methodId } = choice
   const shippingMethod = methodId === undefined ? known.shippingMethod : (findPickup(tx, methodId) ?? null)
@@ -140,6 +141,28 @@ function assertPlace(tx: Tx, order: OrderRow): void {
   if (!isNamed(order.contact, order.billingAddress, order.shippingAddress))
     throw validationFailed({ firstName: ['Please enter the name of your company, or your name.'] })
   throw validationFailed({ country: ['Please enter the address of your company.'] })
+}
+
+/**
+ * Compares the name that the buyer gave with the registered one of their VAT id.
+ *
+ * @throws AppError VALIDATION_FAILED (`vatId`) if it is another one, unless the shop flags such an order
+ */
+function compareNames(tx: Tx, order: OrderRow, now: number): OrderRow {
+  const { id, vatId, vatCheck } = order
+  if (vatCheck === null || !vatCheck.accepted) return order
+  const compared = withNames(tx, vatCheck, namesOfOrder(order))
+  if (compared.outcome === vatCheck.outcome) return order
+  if (!compared.accepted)
+    throw validationFailed({
+      vatId: ['This VAT id is registered to another name. Enter the name as it is registered, or remove the VAT id.']
+    })
+  storeVatCheck(tx, id, { vatId, vatCheck: compared }, now)
+  return { ...order, vatCheck: compared }
+}
+
+function namesOfOrder({ contact, billingAddress, shippingAddress }: OrderRow): string[] {
+  return partyNames(contact, billingAddress, shippingAddress)
 }
 
 /** A choice, and the visitor who made it. */
@@ -360,10 +383,16 @@ export function isVatIdOf(order: OrderRow, text: string): boolean {
  *
  * @throws AppError NOT_AUTHENTICATED for a visitor who is not the buyer, VALIDATION_FAILED (`vatId`)
  */
-export async function takeVatId(shop: ShopContext, orderId: number, text: string, visitor: Visitor): Promise<void> {
+export async function takeVatId(
+  shop: ShopContext,
+  orderId: number,
+  text: string,
+  { addressKey, visitor, name }: { addressKey: string; visitor: Visitor; name: string }
+): Promise<void> {
   const vatId = readVatId(text)?.id ?? null
   if (vatId === null && text.trim() !== '')
     throw validationFailed({ vatId: ['Please enter a VAT id with its country code, such as ATU12345675.'] })
+  await confirmVatId(shop, vatId, addressKey)
   await writeWhenFree(shop.db, (tx) => {
     const now = shop.clock.now()
     const before = getOrder(tx, orderId)
@@ -371,7 +400,8 @@ export async function takeVatId(shop: ShopContext, orderId: number, text: string
     assertBuyer(tx, shop, before, visitor, now)
     if (!takesVatId(tx, before))
       throw validationFailed({ vatId: ['A payment has started, so the total can no longer change.'] })
-    const order = repriceShipping(tx, setVatId(tx, before, vatId, now), now)
+    const vatCheck = vatCheckOf(tx, { vatId, names: [...namesOfOrder(before), name] }, now)
+    const order = repriceShipping(tx, setVatId(tx, before, { vatId, vatCheck }, now), now)
     if (
       offeredMethods(shop, order).length === 0 &&
       isTooSmallForCard(shop, { ...order, totalMinor: dueMinor(tx, order) })

@@ -72,10 +72,10 @@ function placeFor(
   const buyer = { userId, emails: [email] }
   const attribution = decideAttribution(tx, { ...checkoutQuery.parse({}), ref }, { coupons, buyer }, now)
   if (ref !== null) assertCredits(attribution)
-  const { currency, strategy } = sale
+  const { currency, strategy, vatCheck } = sale
   const bought = { strategy, userId, currency, lines, coupons, shipping: toChosenShipping(sale.shipping), attribution }
   const fixed = orderFieldsOf(shop, body, user, email)
-  const order = insertOrder(tx, { ...fixed, ...bought, holdMinutes, by: 'operator' }, now)
+  const order = insertOrder(tx, { ...fixed, ...bought, vatCheck, holdMinutes, by: 'operator' }, now)
   return order.totalMinor === 0 && !sale.shipping.needsMethod ? payNothing(tx, order, now) : order
 }
 

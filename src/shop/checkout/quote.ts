@@ -6,7 +6,7 @@ import type { Refusal } from '../orders/problems.ts'
 import type { PartProblem, Problem } from '../orders/shapes.ts'
 import type { Quote } from './shapes.ts'
 import { takesToken } from '../orders/strategies.ts'
-import { buyerOf, sentCodes, lineAt, pathOf, methodChoices, saleOf } from './cart.ts'
+import { buyerOf, sentCodes, lineAt, pathOf, methodChoices, saleOf, vatIdOf } from './cart.ts'
 import { heldRefusals, ifReleased, replacedOrders } from './held-orders.ts'
 import { evaluateCodes } from './limits.ts'
 import type { QuoteBody } from './input.ts'
@@ -22,6 +22,7 @@ import { addInterval } from '../benefits/period.ts'
 import { recurringOf, toRecurring } from '../orders/renewal-order.ts'
 import type { Recurring } from '../orders/renewal-order.ts'
 import { toTaxes } from '../orders/totals.ts'
+import { confirmVatId } from '../tax/vat-checks.ts'
 
 /** The client of a quote. */
 export type QuoteCaller = CartCaller & { addressKey: string }
@@ -35,6 +36,7 @@ export type QuoteCaller = CartCaller & { addressKey: string }
  * @throws AppError RATE_LIMITED (checkout_ip, coupon_failure) for a quote with coupon codes
  */
 export async function quoteCart(shop: ShopContext, body: QuoteBody, caller: QuoteCaller, now: number): Promise<Quote> {
+  await confirmVatId(shop, vatIdOf(body), caller.addressKey)
   const quoted = (): Quoted => readSnapshot(shop.db, () => quoteOf(shop, body, caller, now))
   const released = (work: () => Quoted): Promise<Quoted> =>
     ifReleased(shop.db, replacedOrders(shop.db, caller.holder, body), work)
@@ -82,7 +84,7 @@ export function toQuote(
   refusals: readonly Refusal[],
   now: number
 ): Quote {
-  const { cart, currency, shipping, totals } = sale
+  const { cart, currency, shipping, totals, vatCheck } = sale
   const { cartLines, lines } = cart
   const problems = refusals.map(({ problem }) => problem)
   const major = (minor: number): number => toMajor(minor, currency)
@@ -114,6 +116,7 @@ export function toQuote(
     },
     tax: { included: tax.included, amount: major(tax.amountMinor), lines: toTaxes(tax.lines, currency) },
     total: major(totalMinor),
+    vatId: vatCheck && { outcome: vatCheck.outcome, accepted: vatCheck.accepted },
     recurring: recurring && toRecurring(recurring, currency, addInterval(now, recurring.interval)),
     asksDeliveryConsent: asksDeliveryConsent(db, lines),
     payable: problems.length === 0,

@@ -14,6 +14,7 @@ import {
   taxes,
   totals
 } from '../orders/shapes.ts'
+import { vatCheck } from '../tax/input.ts'
 import { recurring } from '../orders/shapes.ts'
 import { shipment } from '../shipments/find.ts'
 import { orderReturn } from '../shipments/returns.ts'
@@ -192,6 +193,10 @@ export const quoteData = z
     }),
     tax: quotedTax,
     total: amount.meta({ description: 'subtotal - discount + shipping, and tax that is not included.' }),
+    vatId: z.object({ outcome: vatCheck.shape.outcome, accepted: z.boolean() }).nullable().meta({
+      description:
+        'What VIES knows of customer.vatId, and whether the sale is without tax for it; null if the shop does not ask.'
+    }),
     recurring: recurring.nullable().meta({
       description: 'What each renewal will be charged; null when nothing renews. `from` is counted from now.'
     }),

@@ -60,8 +60,8 @@ export function placeAddition(
   const { shipping, back, holdMinutes } = addition
   const to = rootOf(tx, from)
   const carried = carriedCoupons(tx, from, addition.lines)
-  const { userId, email, contact, billingAddress, shippingAddress, vatId, language, currency } = to
-  const buyer = { userId, email, contact, billingAddress, shippingAddress, vatId, language, currency }
+  const { userId, email, contact, billingAddress, shippingAddress, vatId, vatCheck, language, currency } = to
+  const buyer = { userId, email, contact, billingAddress, shippingAddress, vatId, vatCheck, language, currency }
   const order = insertOrder(
     tx,
     {

@@ -16,6 +16,8 @@ import { getOrder, itemsOf } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { correctInvoice } from '../orders/invoice-order.ts'
 import { orders } from '../orders/schema.ts'
+import { partyNames } from '../orders/address.ts'
+import { vatCheckOf } from '../tax/vat-checks.ts'
 import { termsOfOrder } from '../orders/totals.ts'
 import { recordMove } from '../orders/transition.ts'
 
@@ -47,7 +49,7 @@ export function correctInvoiceOf(
     const order = getOrder(tx, orderId)
     const before = findInvoice(tx, orderId)
     if (before === undefined) throw new AppError('CONFLICT', `Order ${orderId} has no invoice to correct.`)
-    const corrected = storeBuyer(tx, order, before, definedFields(changes))
+    const corrected = storeBuyer(tx, { order, invoice: before, changes: definedFields(changes) }, now)
     const invoice = correctInvoice(tx, corrected, now)
     if (invoice === undefined)
       throw new AppError('CONFLICT', `Invoice ${before.number} is credited as a whole, so nothing is left to correct.`)
@@ -57,7 +59,9 @@ export function correctInvoiceOf(
   })
 }
 
-function storeBuyer(tx: Tx, order: OrderRow, invoice: InvoiceRow, changes: Partial<InvoiceBuyerChanges>): OrderRow {
+type Correction = { order: OrderRow; invoice: InvoiceRow; changes: Partial<InvoiceBuyerChanges> }
+
+function storeBuyer(tx: Tx, { order, invoice, changes }: Correction, now: number): OrderRow {
   if (Object.keys(changes).length === 0) return order
   if (isErased(order) && (invoice.buyer?.lines.length ?? 0) > 0)
     throw new AppError(
@@ -65,19 +69,28 @@ function storeBuyer(tx: Tx, order: OrderRow, invoice: InvoiceRow, changes: Parti
       `The buyer of order ${order.id} is erased. Their invoice keeps the buyer that it names.`
     )
   const { vatId, ...address } = changes
-  const corrected = {
-    ...order,
-    ...(vatId === undefined ? {} : { vatId: parseVatId(vatId) }),
-    ...withAddress(order, address)
-  }
+  const renamed = { ...order, ...withAddress(order, address) }
+  const corrected = { ...renamed, ...(vatId === undefined ? {} : checkedVatId(tx, renamed, vatId, now)) }
   assertSameTax(tx, order, corrected)
-  const { vatId: id, billingAddress, shippingAddress } = corrected
+  const { vatId: id, vatCheck, billingAddress, shippingAddress } = corrected
   return tx.orm
     .update(orders)
-    .set({ vatId: id, billingAddress, shippingAddress })
+    .set({ vatId: id, vatCheck, billingAddress, shippingAddress })
     .where(eq(orders.id, order.id))
     .returning()
     .get()
+}
+
+/** Another VAT id of an order, with what is known of it (`confirmVatId`). */
+function checkedVatId(
+  tx: Tx,
+  { contact, billingAddress, shippingAddress }: OrderRow,
+  text: string,
+  now: number
+): Pick<OrderRow, 'vatId' | 'vatCheck'> {
+  const vatId = parseVatId(text)
+  const names = partyNames(contact, billingAddress, shippingAddress)
+  return { vatId, vatCheck: vatCheckOf(tx, { vatId, names }, now) }
 }
 
 /** Whether an order has lost its buyer. */

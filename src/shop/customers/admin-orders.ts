@@ -25,6 +25,7 @@ import { listShipments } from '../shipments/find.ts'
 import { listReturns } from '../shipments/returns.ts'
 import type { ReturnView } from '../shipments/returns.ts'
 import type { ShipmentView } from '../shipments/find.ts'
+import type { VatCheck } from '../tax/input.ts'
 import { paidBy, paymentStatusOf } from '../payments/attempts.ts'
 
 /** What the operator sees of an order: its public form and what the buyer is not shown. Amounts in major units. */
@@ -47,7 +48,11 @@ export type AdminOrder = OrderView &
   }
 /** Everything that is stored about an order and its buyer: for shipping, and for a privacy request. */
 export type OrderRecord = AdminOrder &
-  Pick<OrderRow, 'contact' | 'billingAddress' | 'shippingAddress' | 'notes'> & {
+  Pick<OrderRow, 'contact' | 'billingAddress' | 'shippingAddress' | 'notes' | 'vatId'> & {
+    /** Where the buyer of downloads is: the countries of the billing address, of the card's bank and of the client. */
+    evidence: { billingCountry: string | null; cardCountry: string | null; ipCountry: string | null }
+    /** What VIES knew of the VAT id; null if it was not asked. */
+    vatCheck: VatCheckView | null
     shipments: ShipmentView[]
     refunds: RefundView[]
     returns: ReturnView[]
@@ -58,6 +63,7 @@ export type OrderRecord = AdminOrder &
     /** What the order was in the shop that sold it; null for one of this shop, and after an erasure. */
     imported: ImportedView | null
   }
+type VatCheckView = Omit<VatCheck, 'checkedAt'> & { checkedAt: string | null }
 export type ImportedView = ReturnType<typeof toImported>
 export type HistoryEntry = { from: OrderStatus | null; to: OrderStatus; at: string; by: string; reason: string }
 
@@ -217,7 +223,7 @@ function toAdminOrder(db: Db, order: OrderRow): AdminOrder {
 
 /** An order with everything that is stored about it and its buyer. */
 export function toRecord(db: Db, order: OrderRow): OrderRecord {
-  const { contact, billingAddress, shippingAddress, notes } = order
+  const { contact, billingAddress, shippingAddress, notes, vatId, vatCheck, cardCountry, ipCountry } = order
   const shipments = listShipments(db, order.id)
   const refunds = listRefunds(db, order)
   return {
@@ -226,6 +232,9 @@ export function toRecord(db: Db, order: OrderRow): OrderRecord {
     billingAddress,
     shippingAddress,
     notes,
+    vatId,
+    vatCheck: vatCheck && { ...vatCheck, checkedAt: toIsoOrNull(vatCheck.checkedAt) },
+    evidence: { billingCountry: billingAddress?.country ?? null, cardCountry, ipCountry },
     shipments,
     refunds,
     returns: listReturns(db, order.id),

@@ -65,6 +65,23 @@ export const eventTypes = {
     'order'
   ),
   'order.paid': event('an order was paid', { orderId: id, totalMinor: minor, currency }, 'order'),
+  'order.vat_id_checked': event(
+    'VIES was asked about the VAT id of an order',
+    {
+      orderId: id,
+      outcome: z.string().meta({
+        description: 'confirmed, not_registered, other_name (registered to another name), or unavailable.',
+        example: 'confirmed'
+      }),
+      accepted: z.boolean().meta({ description: 'Whether the sale can be without tax.' }),
+      consultation: z.string().nullable().meta({
+        description: 'The consultation number of VIES, as proof; null without one.',
+        example: 'WAPIAAAAYhX1jWsP'
+      }),
+      checkedAt: z.string().nullable().meta({ description: 'Null if VIES did not answer.' })
+    },
+    'order'
+  ),
   'order.status_changed': event('the status of an order changed', { orderId: id, from: status, to: status }, 'order'),
   'order.changed': event(
     'an operator changed the buyer, the address, the shipping or the lines of an order',

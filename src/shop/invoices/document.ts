@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { postalAddress } from '../../platform/postal/address.ts'
 import { seller } from '../settings/seller.ts'
 import { taxCategoryNames } from '../tax/categories.ts'
+import { vatCheck } from '../tax/input.ts'
 
 /**
  * A tax of an invoice: one row for each category, country, region and rate. The rows add up to the invoice's total.
@@ -60,7 +61,11 @@ export const invoiceBuyer = z.object({
   lines: z.array(z.string()).readonly(),
   /** The same by its parts, for programs. */
   address: postalAddress,
-  vatId: z.string().nullable()
+  vatId: z.string().nullable(),
+  /** The proof that VIES was asked: its consultation number, and the day in the time zone of the shop. */
+  vatCheck: z
+    .object({ outcome: vatCheck.shape.outcome, consultation: z.string().nullable(), day: z.string().nullable() })
+    .exactOptional()
 })
 export type InvoiceBuyer = z.output<typeof invoiceBuyer>
 

@@ -24,6 +24,8 @@ export type JournalRow = {
   address: InvoiceBuyer['address'] | null
   /** Who sold. */
   seller: Pick<Seller, 'country' | 'vatId'>
+  /** What VIES knew of it, with the proof; null if the shop did not ask. */
+  vatCheck: InvoiceBuyer['vatCheck'] | null
   country: string
   region: string
   destination: string
@@ -70,6 +72,7 @@ function toRows({ kind, number, date, orderId, currency, buyer, document }: Invo
       vatId: buyer?.vatId ?? null,
       address: buyer?.address ?? null,
       seller: { country: document.seller.country, vatId: document.seller.vatId },
+      vatCheck: buyer?.vatCheck ?? null,
       ...tax,
       netMinor: sign * baseMinor,
       taxMinor: sign * amountMinor,

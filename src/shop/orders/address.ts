@@ -11,11 +11,20 @@ export type Address = z.output<typeof orderAddress>
 export const orderContact = z.object({ firstName: part, lastName: part, phone: part, companyName: part })
 export type OrderContact = z.output<typeof orderContact>
 
-type Names = Partial<Record<'firstName' | 'lastName' | 'company' | 'companyName', string | undefined>>
+type Names = Partial<Record<'firstName' | 'lastName' | 'company' | 'companyName', string | null | undefined>>
 
 /** Whether an address or the contact of an order names who gets a parcel: a person or a company. */
 export function isNamed(...parties: readonly (Names | null)[]): boolean {
   return parties.some((party) => [party?.firstName, party?.lastName, party?.company, party?.companyName].some(Boolean))
+}
+
+/** The names of persons and companies in addresses and the contact of an order. */
+export function partyNames(...parties: readonly (Names | null)[]): string[] {
+  return parties.flatMap((party) => {
+    const { firstName, lastName, company, companyName } = party ?? {}
+    const person = [firstName, lastName].filter(Boolean).join(' ')
+    return [person, company, companyName].flatMap((name) => (name ? [name] : []))
+  })
 }
 
 /** The names in an address, without the place. */

@@ -6,6 +6,7 @@ import { eraseRows } from '../../platform/db/personal.ts'
 import { rawStatement } from '../../platform/db/database.ts'
 import { keyedHash } from '../../platform/db/keyed-hash.ts'
 import { emailKey } from '../../platform/text.ts'
+import { forgetVatChecks } from '../tax/vat-checks.ts'
 import { getOrder, placedAsGuest } from './find.ts'
 import type { OrderRow, Person } from './find.ts'
 import { orderChanges, orderCoupons, orders, guestWithData } from './schema.ts'
@@ -128,6 +129,7 @@ function anonymise(tx: Tx, whose: SQL | undefined, customerKey: string | null): 
     .set({ customerKey })
     .where(and(like(orderCoupons.customerKey, 'email:%'), inArray(orderCoupons.orderId, ids)))
     .run()
+  forgetVatChecks(tx, tx.orm.select({ vatId: orders.vatId }).from(orders).where(whose))
   eraseRows(tx, orderChanges, inArray(orderChanges.orderId, ids))
   eraseRows(tx, orders, whose)
 }

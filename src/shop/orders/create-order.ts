@@ -3,6 +3,7 @@ import type { Tx } from '../../platform/db/database.ts'
 import { insertion } from '../../platform/db/insert.ts'
 import { emailKey } from '../../platform/text.ts'
 import { saleTerms } from '../tax/terms.ts'
+import { emitVatCheck } from '../tax/vat-checks.ts'
 import type { TaxedLine } from '../tax/terms.ts'
 import { emit } from '../webhooks/emit.ts'
 import { stampAttribution } from './attribution.ts'
@@ -29,6 +30,7 @@ export type NewOrder = Pick<
   | 'billingAddress'
   | 'shippingAddress'
   | 'vatId'
+  | 'vatCheck'
   | 'notes'
   | 'language'
   | 'returnUrl'
@@ -39,6 +41,7 @@ export type NewOrder = Pick<
   /** How long the order keeps its stock and coupons without being paid. */
   holdMinutes: number
   deliveryConsentAt?: number | null
+  ipCountry?: string | null
   /** Who places it, for its history; the checkout by default. */
   by?: 'operator'
   /** At least one, unless it adds to another order; equal products and variations are merged. */
@@ -104,6 +107,7 @@ export function insertOrder(tx: Tx, sale: NewOrder, now: number): OrderRow {
   insertTaxes(tx, orderId, totals.tax)
   recordMove(tx, { orderId, from: null, to: 'pending', by, reason: 'created', at: now })
   emit(tx, 'order.created', { orderId, totalMinor, currency }, now)
+  if (order.vatCheck !== null) emitVatCheck(tx, orderId, order.vatCheck, now)
   if (attribution !== null) stampAttribution(tx, order, attribution, now)
   return order
 }

@@ -19,6 +19,7 @@ import type { TaxedPart } from '../invoices/part-taxes.ts'
 import { vatCountry } from '../../platform/vat.ts'
 import { setting } from '../settings/settings.ts'
 import { shopDay } from '../settings/shop-days.ts'
+import type { VatCheck } from '../tax/input.ts'
 import type { TaxLine } from '../tax/terms.ts'
 import { getOrder, itemsOf } from './find.ts'
 import { discountsOf, taxesOfOrder } from './totals.ts'
@@ -102,7 +103,7 @@ export function correctBuyer(
   const invoice = findInvoice(tx, order.id)
   if (invoice === undefined) return undefined
   const { textLanguage } = textsIn(invoice.document.language)
-  if (isDeepStrictEqual(buyerOf(before, textLanguage), buyerOf(order, textLanguage))) return undefined
+  if (isDeepStrictEqual(buyerOf(tx, before, textLanguage), buyerOf(tx, order, textLanguage))) return undefined
   const number = correctInvoice(tx, order, now)?.number
   return number === undefined ? undefined : { cancelled: invoice.number, number }
 }
@@ -207,7 +208,7 @@ function saleOf(db: Db, order: OrderRow, now: number): Sale {
     language,
     currency,
     country,
-    buyer: buyerOf(order, textsIn(language).textLanguage),
+    buyer: buyerOf(db, order, textsIn(language).textLanguage),
     lines,
     discounts: discountsOf(db, order, textsIn(language)),
     shipping,
@@ -254,9 +255,13 @@ function periodOf(db: Db, { grants, paidAt, renewed }: PaidTime): Pick<InvoiceLi
   return ends.length === 0 ? {} : daysOf(paidAt, Math.max(...ends))
 }
 
+function proofOf(db: Db, { outcome, consultation, checkedAt }: VatCheck): NonNullable<InvoiceBuyer['vatCheck']> {
+  return { outcome, consultation, day: checkedAt === null ? null : shopDay(db, checkedAt) }
+}
+
 /** The billing address, or the shipping address if that names no place, with the name and company given elsewhere. */
-function buyerOf(order: OrderRow, language: Language): InvoiceBuyer {
-  const { billingAddress, contact, vatId } = order
+function buyerOf(db: Db, order: OrderRow, language: Language): InvoiceBuyer {
+  const { billingAddress, contact, vatId, vatCheck } = order
   const { firstName, lastName, companyName: company } = contact
   const known = Object.entries({ firstName, lastName, company }).filter(([, value]) => value !== undefined)
   const { address1, city, postcode } = billingAddress ?? {}
@@ -265,7 +270,12 @@ function buyerOf(order: OrderRow, language: Language): InvoiceBuyer {
   const address = postalAddress.parse({ ...Object.fromEntries(known), ...billingAddress, ...shipped })
   const lines = postalLines(address, language)
   // A line break would let the buyer write lines of their own.
-  return { lines: lines.map((line) => line.replaceAll(/\s+/g, ' ')), address, vatId }
+  return {
+    lines: lines.map((line) => line.replaceAll(/\s+/g, ' ')),
+    address,
+    vatId,
+    ...(vatCheck === null ? {} : { vatCheck: proofOf(db, vatCheck) })
+  }
 }
 
 /**

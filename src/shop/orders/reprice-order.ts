@@ -29,6 +29,7 @@ import { attributeAgain } from './attribution.ts'
 import { customerKeyOf, takeCouponUse } from './coupon-uses.ts'
 import { couponsRefused } from './problems.ts'
 import { setting } from '../settings/settings.ts'
+import { emitVatCheck } from '../tax/vat-checks.ts'
 
 /** The lines of an order before discounts, in their order. */
 export function discountableLines(db: Db, orderId: number): DiscountableLine[] {
@@ -68,9 +69,25 @@ export function setShipping(tx: Tx, order: OrderRow, shipping: ChosenShipping | 
 }
 
 /** Changes the VAT id of an unpaid order, and computes its prices and taxes again. */
-export function setVatId(tx: Tx, order: OrderRow, vatId: string | null, now: number): OrderRow {
-  tx.orm.update(orders).set({ vatId }).where(eq(orders.id, order.id)).run()
-  return repriceOrder(tx, { ...order, vatId }, now)
+export function setVatId(
+  tx: Tx,
+  order: OrderRow,
+  { vatId, vatCheck }: Pick<OrderRow, 'vatId' | 'vatCheck'>,
+  now: number
+): OrderRow {
+  storeVatCheck(tx, order.id, { vatId, vatCheck }, now)
+  return repriceOrder(tx, { ...order, vatId, vatCheck }, now)
+}
+
+/** Stores a VAT id and what is known of it, which an event also says. */
+export function storeVatCheck(
+  tx: Tx,
+  orderId: number,
+  checked: Pick<OrderRow, 'vatId' | 'vatCheck'>,
+  now: number
+): void {
+  tx.orm.update(orders).set(checked).where(eq(orders.id, orderId)).run()
+  if (checked.vatCheck !== null) emitVatCheck(tx, orderId, checked.vatCheck, now)
 }
 
 /** An order with another shipping, before its sums are computed again. */

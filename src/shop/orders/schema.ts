@@ -11,7 +11,7 @@ import { coupons, products, variations } from '../catalog/schema.ts'
 import { grantSchema } from '../catalog/grants.ts'
 import { productTypes } from '../catalog/product-types.ts'
 import { taxCategoryNames } from '../tax/categories.ts'
-import { taxClasses } from '../tax/input.ts'
+import { taxClasses, vatCheck } from '../tax/input.ts'
 import { orderAddress, orderContact } from './address.ts'
 import { chosenMethod } from '../shipping/input.ts'
 import { creditSources } from '../settings/credit-sources.ts'
@@ -68,6 +68,8 @@ export const orders = sqliteTable(
     notes: personal(text('notes'), null),
     /** The VAT id of a business buyer. */
     vatId: personal(text('vat_id'), null),
+    /** What VIES knew of it; null if the shop does not ask, or if it changes no tax. */
+    vatCheck: personal(json('vat_check', vatCheck), null),
     /** The language tag of the buyer, for emails and documents; null for that of the shop. */
     language: notPersonal(text('language')),
     returnUrl: notPersonal(text('return_url')),
@@ -90,6 +92,8 @@ export const orders = sqliteTable(
      * a buyer of downloads is (Implementing Regulation (EU) 282/2011, article 24f).
      */
     cardCountry: notPersonal(text('card_country')),
+    /** The country of the client as the proxy named it (tax.countryHeader), another piece of evidence. */
+    ipCountry: notPersonal(text('ip_country')),
     /** Whether the order was sold by another shop and moved in: it has no document here (imported-order.ts). */
     imported: bool('imported').notNull().default(false),
     importedRecord: personal(json('imported_record', importedRecord), null),

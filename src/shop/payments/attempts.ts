@@ -9,7 +9,7 @@ import type { ShopContext } from '../context.ts'
 import type { OrderRow } from '../orders/find.ts'
 import type { AttemptRow } from './rows.ts'
 import { paymentAttempts } from './schema.ts'
-import { wasWarned } from './warnings.ts'
+import { warnOfVatId, wasWarned } from './warnings.ts'
 import { couponsOverLimit, describeOverLimit } from '../orders/coupon-uses.ts'
 import { dueMinor } from '../orders/credits.ts'
 import { getOrder } from '../orders/find.ts'
@@ -192,6 +192,7 @@ export function markPaid(db: Db, orderId: number, by: string, now: number, on?: 
     const reason = [paid, ...(overLimit === null ? [] : [overLimit])].join('; ')
     const cause = { by, reason, ...(arrival === null ? {} : { paidAt: arrival.at }) }
     const order = confirmPayment(tx, orderId, cause, now)
+    warnOfVatId({ tx, now }, order)
     const isSettled = attemptsOf(tx, orderId).some(({ outcome }) => outcome === 'paid')
     endTransfers(tx, orderId, isSettled ? 'abandoned' : 'paid', now)
     return order

@@ -11,7 +11,7 @@ import { recordBuyerEmail, recordCard } from '../orders/buyer.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { isPaidStatus } from '../orders/states.ts'
 import { attemptsOf, getAttempt, updateAttempt, endTransfers } from './attempts.ts'
-import { runUnitOfWork, warn } from './warnings.ts'
+import { runUnitOfWork, warn, warnOfVatId } from './warnings.ts'
 import type { UnitOfWork } from './warnings.ts'
 import { isAtTheBank, mismatch } from './gateway-state.ts'
 import type { GatewayState, Mismatch } from './gateway-state.ts'
@@ -108,6 +108,7 @@ function takePayment(unit: UnitOfWork, attempt: AttemptRow, state: GatewayState)
   const late = order.status === 'cancelled'
   if (usedUp.length > 0) holdForCoupons(unit, order, state, usedUp)
   const paid = payOrder(tx, order.id, { by, reason: `paid: ${state.objectId}`, latePayment: late }, now)
+  warnOfVatId(unit, paid)
   // The buyer had chosen a bank transfer, but then paid on the gateway's page.
   endTransfers(tx, order.id, 'abandoned', now)
   if (!isPaidStatus(paid.status) && usedUp.length === 0) {

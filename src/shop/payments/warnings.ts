@@ -5,7 +5,10 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { inParts } from '../../platform/db/in-parts.ts'
 import { isQueued, queueMailToShop } from '../mail/queue.ts'
 import { getOrder } from '../orders/find.ts'
+import type { OrderRow } from '../orders/find.ts'
 import { orders } from '../orders/schema.ts'
+import { taxesOfOrder } from '../orders/totals.ts'
+import { isOwedByBuyer } from '../tax/categories.ts'
 import { paymentWarnings } from './schema.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { ShopContext } from '../context.ts'
@@ -18,6 +21,7 @@ const kinds = {
   late_payment: 'late payments',
   coupon_limit: 'paid orders with a coupon that their buyer had used up',
   paid_twice: 'orders that were paid twice',
+  vat_id: 'tax-free sales to a VAT id that VIES did not confirm',
   dispute: 'disputes',
   withdrawal: 'buyers who withdraw from a contract',
   cancellation: 'cancelled subscriptions that need a person',
@@ -46,19 +50,35 @@ const aboutHold: WarningKind[] = ['late_payment', 'coupon_limit']
  * Stores a warning for the operator, shown by `shopstead health`, the log and an email to the shop. The same warning is
  * stored once.
  */
-export function warn(
-  { tx, log, now }: UnitOfWork,
-  warning: { orderId: number | null; kind: WarningKind; objectId: string; message: string }
-): void {
+export function warn({ tx, log, now }: UnitOfWork, warning: Warning): void {
+  if (!storeWarning({ tx, now }, warning)) return
+  const { orderId, kind, objectId, message } = warning
+  log.warn(message, { kind, object: objectId, orderId: orderId ?? undefined })
+}
+
+type Warning = { orderId: number | null; kind: WarningKind; objectId: string; message: string }
+
+/** Returns false for a warning that is stored already. */
+function storeWarning({ tx, now }: Pick<UnitOfWork, 'tx' | 'now'>, warning: Warning): boolean {
   const { changes, lastInsertRowid } = tx.orm
     .insert(paymentWarnings)
     .values({ ...warning, createdAt: now })
     .onConflictDoNothing()
     .run()
-  if (changes === 0) return
+  if (changes === 0) return false
   mailShop(tx, Number(lastInsertRowid), now)
-  const { orderId, kind, objectId, message } = warning
-  log.warn(message, { kind, object: objectId, orderId: orderId ?? undefined })
+  return true
+}
+
+/** Warns of a paid sale without tax whose VAT id VIES did not confirm (tax.viesUnconfirmed). */
+export function warnOfVatId({ tx, now }: Pick<UnitOfWork, 'tx' | 'now'>, order: OrderRow): void {
+  const { id, vatId, vatCheck } = order
+  if (vatId === null || vatCheck === null || vatCheck.outcome === 'confirmed') return
+  if (!taxesOfOrder(tx, id).some(isOwedByBuyer)) return
+  const why = vatCheck.outcome === 'other_name' ? 'VIES has another name for it' : 'VIES did not confirm it'
+  const advice = `Run "shopstead tax check-id ${vatId}". If it is not the buyer's, ask for the tax or refund the order.`
+  const message = `Order ${id} was paid without tax for the VAT id ${vatId}, but ${why}. ${advice}`
+  storeWarning({ tx, now }, { orderId: id, kind: 'vat_id', objectId: `order ${id}`, message })
 }
 
 /** One email is about all warnings until it is sent, because a comparison with Stripe can find hundreds. */

@@ -83,6 +83,7 @@ export const rules = {
   colour: 'a colour such as #2f6f8f, or empty',
   address: 'an http or https URL without credentials, or empty',
   vatId: 'a VAT id with its country code, such as DE123456788, or empty',
+  header: 'the name of a header, such as CF-IPCountry, or empty',
   day: 'a day as YYYY-MM-DD, or empty',
   timeZone: 'a time zone such as UTC or Europe/Berlin',
   invoicePrefix: 'at most 20 letters, digits, hyphens, dots, slashes or underscores that do not end in CN',

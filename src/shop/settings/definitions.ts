@@ -188,6 +188,22 @@ export const definitions = {
     'The first day of the fiscal year, as MM-DD',
     z.string(rules.yearStart).refine((day) => isDay(`2025-${day}`), rules.yearStart)
   ),
+  'tax.vies': text(
+    'off',
+    'Whether VIES, the register of the EU, must confirm the VAT id of a business that buys without tax: on or off',
+    z.enum(['on', 'off'], 'on or off')
+  ),
+  'tax.viesUnconfirmed': text(
+    'charge',
+    'What happens while VIES does not answer, or has another name: charge (the tax is charged), or flag (no tax, and a warning in "orders warnings")',
+    z.enum(['charge', 'flag'], 'charge or flag')
+  ),
+  'tax.viesSeconds': integer(5, 1, 20, 'For how many seconds a buyer waits for the answer of VIES'),
+  'tax.countryHeader': text(
+    '',
+    'The header in which a trusted proxy names the country of the client, such as CF-IPCountry, as evidence of where a buyer of downloads is; empty for none',
+    z.string(rules.header).regex(/^(?:|[A-Za-z][A-Za-z0-9-]{0,99})$/, rules.header)
+  ),
   'payments.manualInstructions': text(
     'Please transfer the total to our bank account, with the order number as the reference. We ship your order when the payment arrives.',
     'The payment instructions for buyers who pay by bank transfer or another manual method'
@@ -419,6 +435,7 @@ export const definitions = {
   'limits.recipient_email': limit('10/3600', 'Emails to one address that anyone can cause'),
   'limits.token_ip': limit('60/3600', 'Wrong verification and reset tokens from one client address'),
   'limits.code_email': limit('20/3600', 'Wrong codes from an email, for one email'),
+  'limits.vat_check_ip': limit('30/3600', 'VAT ids that VIES is asked about, from one client address'),
   'limits.click_ip': limit('60/3600', "Counted clicks on affiliates' links from one client address"),
   'limits.portal_account': limit('30/3600', "Sessions of the gateway's billing portal for one account"),
   'limits.desk_ip': limit(

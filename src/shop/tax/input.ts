@@ -7,6 +7,25 @@ import { country, line } from '../../platform/input-fields.ts'
 export const taxClasses = ['standard', 'reduced', 'zero'] as const
 export type TaxClass = (typeof taxClasses)[number]
 
+/** What VIES answers about a VAT id; `unavailable` if it does not answer. */
+export const viesOutcomes = ['confirmed', 'not_registered', 'unavailable'] as const
+
+/**
+ * The evidence for the VAT id of an order: what VIES knew of it, and when. `other_name`: the id is registered, but to a name
+ * that is not the buyer's. `accepted` says whether the sale can be without tax.
+ */
+export const vatCheck = z.object({
+  outcome: z.enum([...viesOutcomes, 'other_name']),
+  accepted: z.boolean(),
+  name: z.string().nullable(),
+  address: z.string().nullable(),
+  /** The consultation number of the answer; VIES gives it to a seller with a VAT id. */
+  consultation: z.string().nullable(),
+  /** Null if VIES did not answer. */
+  checkedAt: z.number().nullable()
+})
+export type VatCheck = z.output<typeof vatCheck>
+
 const classRule = `Must be ${taxClasses.slice(0, -1).join(', ')} or ${taxClasses.at(-1)}.`
 const rateRule = 'Must be a percentage from 0 to 100 with at most four decimals.'
 

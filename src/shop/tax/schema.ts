@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { check, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { oneOf } from '../../platform/db/columns.ts'
-import { taxClasses } from './input.ts'
+import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { instant, oneOf } from '../../platform/db/columns.ts'
+import { taxClasses, viesOutcomes } from './input.ts'
 
 /** The tax rates of countries and regions. */
 export const taxRates = sqliteTable(
@@ -20,4 +20,21 @@ export const taxRates = sqliteTable(
     check('tax_rates_class', oneOf(t.class)),
     check('tax_rates_rate', sql`${t.rateMillionths} BETWEEN 0 AND 1000000`)
   ]
+)
+
+/** The newest answer of VIES about each VAT id, for a day. An erasure deletes those about the ids of the person. */
+export const vatChecks = sqliteTable(
+  'vat_checks',
+  {
+    /** In the form of `readVatId`. */
+    vatId: text('vat_id').primaryKey(),
+    outcome: text('outcome', { enum: viesOutcomes }).notNull(),
+    /** As the register tells them; null if it does not. */
+    name: text('name'),
+    address: text('address'),
+    /** The consultation number, which proves that the shop asked. */
+    consultation: text('consultation'),
+    checkedAt: instant('checked_at').notNull()
+  },
+  (t) => [index('vat_checks_by_time').on(t.checkedAt), check('vat_checks_outcome', oneOf(t.outcome))]
 )

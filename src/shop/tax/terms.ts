@@ -71,6 +71,8 @@ export type TaxedBuyer = {
   billingAddress: Located | null
   /** As the buyer typed it. */
   vatId: string | null
+  /** What VIES knows of it; null or missing if the shop does not ask. */
+  vatCheck?: { accepted: boolean } | null
   /** What is picked up is sold in the shop's own country. */
   shippingMethod?: Pick<ChosenMethod, 'pickup'> | null | undefined
 }
@@ -111,7 +113,8 @@ export function saleTerms(
     const rate = findRate(ratesBy.get(country) ?? [], region, line.taxClass)
     return rate && { ...rate, destination: place.country }
   }
-  const issuer = chargesTax ? issuerOf(buyer.vatId) : undefined
+  const isAccepted = buyer.vatCheck?.accepted ?? true
+  const issuer = chargesTax && isAccepted ? issuerOf(buyer.vatId) : undefined
   const isOwed = (line: TaxedKind): boolean =>
     isElsewhereInEu(placeOf(line), seller) && isForeignBusiness(issuer, seller, isShipped(line.type))
   const rateOf = (line: TaxedKind): TaxRate | null => {
@@ -147,6 +150,11 @@ function withoutRate(category: TaxCategory, country: string, destination: string
 export function mayReverseCharge(db: Db): boolean {
   const seller = vatCountry(setting(db, 'shop.country'))
   return isInEu(seller) && !isSmallBusiness(db) && ratesOfCountry(db, seller).length > 0
+}
+
+/** Whether the VAT ids of a country, or of Northern Ireland (XI), can make a sale of the shop tax-free. */
+export function isConfirmable(db: Db, issuer: string): boolean {
+  return mayReverseCharge(db) && isForeignBusiness(issuer, vatCountry(setting(db, 'shop.country')), true)
 }
 
 function placesOf(buyer: TaxedBuyer, seller: string) {

@@ -31,6 +31,7 @@ const fixed = new Set([
   'shipping_methods',
   'shipping_zones',
   'tax_rates',
+  'vat_checks',
   'variations',
   'webhook_endpoints',
   'webhook_probes',

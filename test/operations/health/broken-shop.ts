@@ -109,6 +109,8 @@ async function makeSound({ shop, dataDir, stripe }: BrokenShop, publicUrl: strin
     ['registration.passwordMinLength', '15'],
     ['shop.legal', 'Tin Lantern Ltd'],
     ['shop.country', 'DE'],
+    ['shop.legal.vatId', 'DE100000008'],
+    ['tax.vies', 'on'],
     ...lawSettings.map((name) => [name, `https://shop.example/${name}`] as const),
     ['backup.schedule', '0 3 * * *'],
     ['backup.keep', '5']

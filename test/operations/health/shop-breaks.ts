@@ -122,6 +122,15 @@ export const shopBreaks: Break[] = [
     repair: (world, found) => byCommand(world, { ...found, advice: found.advice.replace('XX', 'DE') })
   },
   {
+    what: 'VAT ids that VIES does not confirm',
+    break: ({ shop }) => setSetting(shop.app.db, 'tax.vies', 'off', now()),
+    check: 'vat ids',
+    status: 'warning',
+    message: /VAT ids are not confirmed/,
+    advice: /settings set tax\.vies on/,
+    repair: byCommand
+  },
+  {
     what: 'sales abroad near the threshold of the EU',
     break({ shop: { app } }) {
       setSetting(app.db, 'shop.country', 'DE', now())

@@ -34,6 +34,7 @@ for (;;) {
           billingAddress: null,
           shippingAddress: null,
           vatId: null,
+          vatCheck: null,
           language: null,
           notes: null,
           returnUrl: null,

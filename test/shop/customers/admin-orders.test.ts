@@ -84,6 +84,9 @@ test('the operator sees the order as the buyer does, and email, address, discoun
     billingAddress: { city: 'Berlin', country: 'DE' },
     shippingAddress: null,
     notes: null,
+    vatId: null,
+    vatCheck: null,
+    evidence: { billingCountry: 'DE', cardCountry: null, ipCountry: null },
     imported: null
   })
   expect(shown.history).toEqual([

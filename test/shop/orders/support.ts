@@ -157,6 +157,7 @@ export function draft(lines: NewLine[], changes: Partial<NewOrder> = {}): NewOrd
     billingAddress: { city: 'Berlin', country: 'DE' },
     shippingAddress: null,
     vatId: null,
+    vatCheck: null,
     notes: null,
     language: null,
     returnUrl: null,

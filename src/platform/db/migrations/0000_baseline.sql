@@ -877,6 +877,7 @@ CREATE TABLE `orders` (
 	`shipping_address` text,
 	`notes` text,
 	`vat_id` text,
+	`vat_check` text,
 	`language` text,
 	`return_url` text,
 	`cancel_url` text,
@@ -888,6 +889,7 @@ CREATE TABLE `orders` (
 	`delivery_consent_at` integer,
 	`card_fingerprint` text,
 	`card_country` text,
+	`ip_country` text,
 	`imported` integer DEFAULT false NOT NULL,
 	`imported_record` text,
 	`created_at` integer NOT NULL,
@@ -916,8 +918,8 @@ CREATE INDEX `orders_by_renewal` ON `orders` (`renewal_of`) WHERE renewal_of IS 
 CREATE INDEX `orders_by_addition` ON `orders` (`added_to`) WHERE added_to IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `orders_paid` ON `orders` (`paid_at`,`currency`,`subtotal_minor`,`discount_minor`,`shipping_minor`,`tax_minor`,`total_minor`,`refunded_minor`,`imported`) WHERE paid_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `orders_by_time` ON `orders` (`created_at`,`id`);--> statement-breakpoint
-CREATE INDEX `orders_unpaid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
-CREATE INDEX `orders_paid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NOT NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
+CREATE INDEX `orders_unpaid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL OR vat_check IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
+CREATE INDEX `orders_paid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NOT NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL OR vat_check IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
 CREATE INDEX `orders_held` ON `orders` (`hold_ends_at`) WHERE status = 'pending';--> statement-breakpoint
 CREATE TABLE `refund_lines` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
@@ -1293,6 +1295,17 @@ CREATE TABLE `tax_rates` (
 	CONSTRAINT "tax_rates_rate" CHECK("tax_rates"."rate_millionths" BETWEEN 0 AND 1000000)
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `vat_checks` (
+	`vat_id` text PRIMARY KEY NOT NULL,
+	`outcome` text NOT NULL,
+	`name` text,
+	`address` text,
+	`consultation` text,
+	`checked_at` integer NOT NULL,
+	CONSTRAINT "vat_checks_outcome" CHECK("vat_checks"."outcome" IN ('confirmed', 'not_registered', 'unavailable'))
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `vat_checks_by_time` ON `vat_checks` (`checked_at`);--> statement-breakpoint
 CREATE TABLE `webhook_deliveries` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`endpoint_id` integer NOT NULL,

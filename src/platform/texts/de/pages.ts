@@ -107,6 +107,12 @@ export const pages = {
   'pay.title': 'Bestellung bezahlen',
   'pay.apply': 'Anwenden',
   'pay.applyVatId': 'USt-IdNr. anwenden',
+  'vat.not_registered':
+    'Diese USt-IdNr. ist nicht für den Handel innerhalb der EU registriert, deshalb enthält der Preis Steuer.',
+  'vat.other_name':
+    'Diese USt-IdNr. ist auf einen anderen Namen als Ihren registriert, deshalb enthält der Preis Steuer. Geben Sie den registrierten Namen ein und wenden Sie die USt-IdNr. noch einmal an.',
+  'vat.unavailable':
+    'Diese USt-IdNr. kann im Moment nicht bestätigt werden, deshalb enthält der Preis Steuer. Versuchen Sie es in einigen Minuten noch einmal oder schreiben Sie uns.',
   'pay.shipTo': 'Lieferung an',
   'pay.businessAddress': 'Anschrift Ihrer Firma',
   'pay.country': 'Ihr Land',

@@ -105,6 +105,11 @@ export const pages = {
   'pay.title': 'Pay your order',
   'pay.apply': 'Apply',
   'pay.applyVatId': 'Apply the VAT id',
+  'vat.not_registered': 'This VAT id is not registered for trade within the EU, so the price includes tax.',
+  'vat.other_name':
+    'This VAT id is registered to another name than yours, so the price includes tax. Enter the name as it is registered, and apply the VAT id again.',
+  'vat.unavailable':
+    'This VAT id cannot be confirmed at the moment, so the price includes tax. Try again in a few minutes, or contact us.',
   'pay.shipTo': 'Ship to',
   'pay.businessAddress': 'Address of your company',
   'pay.country': 'Your country',

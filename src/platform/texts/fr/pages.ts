@@ -107,6 +107,12 @@ export const pages = {
   'pay.title': 'Payer votre commande',
   'pay.apply': 'Appliquer',
   'pay.applyVatId': 'Appliquer le numéro de TVA',
+  'vat.not_registered':
+    'Ce numéro de TVA n’est pas enregistré pour les échanges dans l’UE, le prix comprend donc la taxe.',
+  'vat.other_name':
+    'Ce numéro de TVA est enregistré sous un autre nom que le vôtre, le prix comprend donc la taxe. Saisissez le nom enregistré, puis appliquez de nouveau le numéro de TVA.',
+  'vat.unavailable':
+    'Ce numéro de TVA ne peut pas être confirmé pour le moment, le prix comprend donc la taxe. Réessayez dans quelques minutes ou contactez-nous.',
   'pay.shipTo': 'Livrer à',
   'pay.businessAddress': 'Adresse de votre entreprise',
   'pay.country': 'Votre pays',
