@@ -21,6 +21,7 @@ import { sendClaimAgain } from '../shop/customers/claim-order.ts'
 import { documentsOf } from '../shop/invoices/find.ts'
 import { addressPath, waitsForAddress } from '../shop/orders/address.ts'
 import { addInterval } from '../shop/benefits/period.ts'
+import { asksCard } from '../shop/payments/attempts.ts'
 import { recurringOfOrder } from '../shop/orders/renewal-order.ts'
 import { getOrder, getOrderByPublicToken, itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
@@ -202,12 +203,16 @@ export function moneyText(minor: number, { currency }: Pick<OrderRow, 'currency'
 }
 
 /** What each renewal of an order's subscription costs; null for an order that nothing renews. */
-function renewalText(order: OrderRow, recurring: ShownOrder['recurring'], site: Site): string | null {
-  if (recurring === null || order.renewalOf !== null || order.totalMinor === 0) return null
+function renewalText(app: App, order: OrderRow, recurring: ShownOrder['recurring'], site: Site): string | null {
+  if (recurring === null || order.renewalOf !== null) return null
+  const isRenewed =
+    order.paidAt === null ? asksCard(app.db, app.cards, order) : findRenewed(app.db, order.id) !== undefined
+  if (order.totalMinor === 0 && !isRenewed) return null
   const { interval, totals } = recurring
   const from = addInterval(order.paidAt ?? order.createdAt, interval)
   const values = { amount: moneyText(totals.totalMinor, order, site), day: dayText(toIso(from), site) }
-  return site.t(`renewal.${interval}`, values)
+  const text = site.t(`renewal.${interval}`, values)
+  return order.discountMinor > 0 ? `${site.t('renewal.discount')} ${text}` : text
 }
 
 /** An order's lines and sums as summary.eta shows them. `preview` is what it would have, if that is not stored yet. */
@@ -243,7 +248,7 @@ export function summaryOf(
       amount: amountOf(lineAmountMinor(item))
     })),
     sums: [...parts, ...(refundedMinor > 0 ? refunded : [])],
-    renewal: renewalText(order, preview?.recurring ?? recurringOfOrder(app.db, order), site)
+    renewal: renewalText(app, order, preview?.recurring ?? recurringOfOrder(app.db, order), site)
   }
 }
 

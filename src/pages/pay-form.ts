@@ -12,6 +12,7 @@ import { countryCodes } from '../platform/postal/countries.ts'
 import { postalTexts } from '../platform/postal/words.ts'
 import { lacksDeliveryConsent } from '../shop/declarations/delivery-consent.ts'
 import type { Language } from '../platform/texts/languages.ts'
+import { asksCard } from '../shop/payments/attempts.ts'
 import { isNamed } from '../shop/orders/address.ts'
 import { itemsOf } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
@@ -79,14 +80,14 @@ export function askedOf(app: App, order: OrderRow, isChange: boolean, values: Re
 
 /** The address that is missing, or with `isChange` the one that the order needs. The typed country can make a sale tax-free. */
 function askedAddress(
-  { db }: App,
+  { db, cards }: App,
   order: OrderRow,
   isChange: boolean,
   values: Readonly<Record<string, string>>
 ): AskedAddress | null {
   const items = itemsOf(db, order.id)
   if (isChange ? needsAddress(items, order.shippingMethod) : lacksAddress(db, items, order)) return 'shipping'
-  if (order.totalMinor === 0) return null
+  if (order.totalMinor === 0 && !asksCard(db, cards, order)) return null
   const column = placeColumn(items)
   const known = isChange ? null : order[column]
   const typed = values['country'] ? { ...known, country: values['country'].toUpperCase() } : known

@@ -41,9 +41,13 @@ export type Order = Entry & { id: number; status: string; total: number }
 export type Bought = { orderId: number; url: string }
 
 /** Starts a shop that stops after the test. `catalog` is the content of an import file. */
-export async function openShop(catalog: object, settings: { [K in SettingKey]?: string } = {}): Promise<JourneyShop> {
+export async function openShop(
+  catalog: object,
+  settings: { [K in SettingKey]?: string } = {},
+  env: Record<string, string> = {}
+): Promise<JourneyShop> {
   const clock = testClock()
-  const shop = await startShop({ seed: null, overrides: { clock } })
+  const shop = await startShop({ env, seed: null, overrides: { clock } })
   onTestFinished(() => shop.stop())
   const { file } = readCatalogFile(JSON.stringify(catalog), { currency: 'EUR', timeZone: 'UTC' })
   write(shop.app.db, (tx) => void applyCatalog(shop.app, tx, file, { keepStock: true }, clock.now()))

@@ -162,3 +162,45 @@ describe('an account that a checkout creates', () => {
     expect((await me(tove)).flags).toMatchObject({ hasActiveMembershipB: true, hasAnyCompletedStoreOrder: true })
   })
 })
+
+describe('a coupon of 100 % on a subscription', () => {
+  it('counts for the first payment, and asks for the card that pays the renewals', async () => {
+    const shop = await openShop(benefitCatalog)
+    await operator(shop, ['coupons', 'create', '--code', 'FREEFIRST', '--percent', '100'])
+    const lena = await registerUser(shop, 'lena')
+    const items = [{ productId: productId(shop, 'almanac-pro'), quantity: 1 }]
+    const cart = { items, couponCode: 'FREEFIRST' }
+    const { data: quote } = await lena.post<{ total: number; recurring: { amount: number } | null }>(
+      '/store/quote',
+      cart
+    )
+    expect(quote).toMatchObject({ total: 0, recurring: { interval: expect.any(String) } })
+    const { data } = await lena.post<{ checkoutUrl: string; orderId: string }>('/store/checkout-session', cart)
+    expect(data.checkoutUrl).toContain('/sandbox/checkout/')
+    const [session] = shop.app.sandbox?.ledger().sessions ?? []
+    expect(session).toMatchObject({ amount_total: 0, mode: 'subscription', payment_method_collection: 'always' })
+    await shop.app.sandbox?.payCheckout(session?.id ?? '')
+    await shop.app.sandbox?.deliverDue()
+    expect(await seen(lena)).toEqual(['active', '2027-01-15', false, true, true])
+    expect(shop.app.sandbox?.ledger().charges).toEqual([])
+    await renew(shop)
+    expect(shop.app.sandbox?.ledger().charges).toMatchObject([{ amount: (quote.recurring?.amount ?? 0) * 100 }])
+    const { data: own } = await lena.get<{ subscriptions: { recurring: unknown }[] }>('/me/subscriptions')
+    expect(JSON.stringify(own)).toContain(`"amount":${quote.recurring?.amount}`)
+  })
+
+  it('says on the page of the order for how long it counts, before the card is asked for', async () => {
+    const shop = await openShop(benefitCatalog, {}, { SHOPSTEAD_PAYMENTS: 'sandbox,manual' })
+    await operator(shop, ['coupons', 'create', '--code', 'FREEFIRST', '--percent', '100'])
+    const lena = await registerUser(shop, 'lena')
+    const items = [{ productId: productId(shop, 'almanac-pro'), quantity: 1 }]
+    const cart = { items, couponCode: 'FREEFIRST' }
+    const { data } = await lena.post<{ checkoutUrl: string }>('/store/checkout-session', cart)
+    const url = data.checkoutUrl.replace('//localhost:', '//127.0.0.1:')
+    const { text } = await lena.get(url)
+    expect(text).toContain('The discount counts for this payment only. Then ')
+    expect(text).toContain('value="card"')
+    expect(text).not.toContain('value="free"')
+    expect(text).not.toContain('value="manual"')
+  })
+})

@@ -153,6 +153,20 @@ describe('a subscription', () => {
     expect(bench.sandbox.ledger().charges).toMatchObject([{ amount: 900 }])
   })
 
+  test('has no card for its renewals when none is collected because nothing is due', async () => {
+    const coupon = await bench.stripe.coupons.create({ percent_off: 100, duration: 'once' })
+    const { id } = await subscribe('pm_card_visa', {
+      discounts: [{ coupon: coupon.id }],
+      payment_method_collection: 'if_required'
+    })
+    expect(bench.sandbox.renewSubscription(id)).toMatchObject({ status: 'past_due' })
+    expect(bench.sandbox.ledger().charges).toEqual([])
+    const once = sessionParams({ payment_method_collection: 'always' })
+    expect(await refusalOf(bench.stripe.checkout.sessions.create(once))).toMatchObject({
+      param: 'payment_method_collection'
+    })
+  })
+
   test('is refused in payment mode, and a subscription session is refused without a recurring price', async () => {
     const wrong = monthly()
     expect(await refusalOf(bench.stripe.checkout.sessions.create({ ...wrong, mode: 'payment' }))).toMatchObject({

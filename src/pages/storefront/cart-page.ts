@@ -362,10 +362,11 @@ function firstWrong(address: AddressForm | undefined): string | null {
   return address.rows.flat().find(({ errors }) => errors)?.name ?? null
 }
 
-function renewalText({ recurring }: Quote, site: Site): string | null {
+function renewalText({ recurring, discount }: Quote, site: Site): string | null {
   if (recurring === null) return null
   const { amount, interval, from } = recurring
-  return site.t(`renewal.${interval}`, { amount: money(amount, site), day: dayText(from, site) })
+  const text = site.t(`renewal.${interval}`, { amount: money(amount, site), day: dayText(from, site) })
+  return discount > 0 ? `${site.t('renewal.discount')} ${text}` : text
 }
 
 function acceptedText({ coupons, discount }: Quote, site: Site): string {

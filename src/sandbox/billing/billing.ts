@@ -158,7 +158,6 @@ function collect(
     payInvoice(context, invoice, null)
     return activate(context, subscription, latest)
   }
-  const method = methodOf(context, idOf(subscription.default_payment_method) ?? '')
   const intent = newIntent(context, {
     amount: invoice.amount_due,
     currency: invoice.currency,
@@ -171,7 +170,10 @@ function collect(
   })
   save(context, 'payment_intent', intent, { sessionId: null, returnUrl: null })
   emit(context, 'payment_intent.created', intent)
-  const { intent: attempted } = chargeOffSession(context, intent, method, forced)
+  // Without a card, as after a free first period that collected none, the invoice stays open.
+  const methodId = idOf(subscription.default_payment_method)
+  const attempted =
+    methodId === null ? intent : chargeOffSession(context, intent, methodOf(context, methodId), forced).intent
   if (attempted.status === 'succeeded') {
     payInvoice(context, invoice, attempted)
     return activate(context, subscription, latest)

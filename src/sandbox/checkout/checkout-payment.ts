@@ -63,9 +63,9 @@ export function successUrl(session: Stripe.Checkout.Session): string {
   return (session.success_url ?? '').replaceAll('{CHECKOUT_SESSION_ID}', session.id)
 }
 
-/** Completes a session with a total of 0. A subscription stores the card for its later invoices. */
+/** Completes a session with a total of 0. A subscription that always collects a card stores it for its later invoices. */
 function completeFree(context: Context, { object, hidden }: Session, paymentMethod: string): PageOutcome {
-  if (object.mode === 'subscription') {
+  if (object.mode === 'subscription' && object.payment_method_collection === 'always') {
     const methodId = useMethod(context, paymentMethod).object.id
     save(context, 'checkout.session', object, { ...hidden, methodId })
   }

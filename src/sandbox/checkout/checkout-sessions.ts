@@ -115,7 +115,8 @@ function createSession(context: Context, params: Params): Stripe.Checkout.Sessio
     cancelUrl: params.cancel_url ?? null,
     locale: params.locale ?? null,
     submitText: params.custom_text?.submit?.message ?? null,
-    customerCreation: params.customer_creation ?? (params.mode === 'payment' ? 'if_required' : 'always')
+    customerCreation: params.customer_creation ?? (params.mode === 'payment' ? 'if_required' : 'always'),
+    methodCollection: params.payment_method_collection ?? (params.mode === 'payment' ? 'if_required' : 'always')
   })
   const data = params.payment_intent_data
   save(context, 'checkout.session', session, {
@@ -149,6 +150,10 @@ function refuseCombinations(params: Params): void {
       param: 'customer'
     })
   }
+  if (params.mode === 'payment' && params.payment_method_collection !== undefined)
+    throw badParameter('You can only set `payment_method_collection` if there are recurring prices.', {
+      param: 'payment_method_collection'
+    })
   const foreign = params.mode === 'payment' ? 'subscription_data' : 'payment_intent_data'
   if (params[foreign])
     throw badParameter(`You can not pass \`${foreign}\` in \`${params.mode}\` mode.`, { param: foreign })
@@ -328,6 +333,7 @@ export type SessionTerms = {
   /** Markdown beside the button. */
   submitText: string | null
   customerCreation: 'always' | 'if_required'
+  methodCollection: 'always' | 'if_required'
 }
 
 /** Fields of a session that the sandbox never changes. */
@@ -396,7 +402,7 @@ export function newSession(context: Context, terms: SessionTerms): Stripe.Checko
     metadata: terms.metadata,
     mode: terms.mode,
     payment_intent: null,
-    payment_method_collection: terms.mode === 'payment' ? 'if_required' : 'always',
+    payment_method_collection: terms.methodCollection,
     payment_status: 'unpaid',
     ...shippingFields(shipping),
     status: 'open',

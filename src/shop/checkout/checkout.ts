@@ -15,7 +15,7 @@ import type { NewOrder } from '../orders/create-order.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { defaultStrategy, strategies, takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
-import { attemptsOf, createAttempt, payNothing } from '../payments/attempts.ts'
+import { asksCard, attemptsOf, createAttempt, payNothing } from '../payments/attempts.ts'
 import { currentHoliday, holidayText } from '../settings/holiday.ts'
 import { setting, isModuleOn } from '../settings/settings.ts'
 import { buyerOf, sentCodes, saleOf, vatIdOf } from './cart.ts'
@@ -202,8 +202,8 @@ function startPayment(shop: ShopContext, tx: Tx, placing: Placing, now: number):
   const { order, strategy, lines, needsMethod } = placing
   // Our own page asks how to ship it first, which may cost something.
   if (needsMethod) return { order, attempt: null }
-  if (order.totalMinor === 0) return { order: payNothing(tx, order, now), attempt: null }
   const { cards } = shop
+  if (order.totalMinor === 0 && !asksCard(tx, cards, order)) return { order: payNothing(tx, order, now), attempt: null }
   // With manual payment in the list the buyer chooses on our own page first.
   if (cards === null || offersChoice(shop, strategy)) return { order, attempt: null }
   // Our own page asks where to ship to, and whether files may be delivered at once, before the gateway's page takes the payment.

@@ -15,7 +15,7 @@ import { forgetBuyerEmail, recordBuyerEmail, recordContact, recordDeliveryConsen
 import type { OrderRow } from '../orders/find.ts'
 import type { CouponRow } from '../catalog/rows.ts'
 import { moveOrder } from '../orders/transition.ts'
-import { attemptsOf, createAttempt, payNothing } from '../payments/attempts.ts'
+import { asksCard, attemptsOf, createAttempt, payNothing } from '../payments/attempts.ts'
 import { offerCheckoutPage, shortestPageMs } from '../payments/gateway-page.ts'
 import { isReady, readyGateway } from '../payments/gateway.ts'
 import { callOff } from '../payments/gateway-state.ts'
@@ -50,7 +50,8 @@ const paymentMethods = {
   card: {
     isOffered: (shop, order) => {
       const totalMinor = dueMinor(shop.db, order)
-      return totalMinor > 0 && isReady(shop.cards) && !isTooSmallForCard(shop, { ...order, totalMinor })
+      if (totalMinor === 0) return asksCard(shop.db, shop.cards, order)
+      return isReady(shop.cards) && !isTooSmallForCard(shop, { ...order, totalMinor })
     },
     start: payByCard
   },
@@ -58,7 +59,10 @@ const paymentMethods = {
     isOffered: ({ db, config }, order) => dueMinor(db, order) > 0 && config.payments.includes('manual'),
     start: payByHand
   },
-  free: { isOffered: ({ db }, order) => dueMinor(db, order) === 0, start: confirmFree }
+  free: {
+    isOffered: ({ db, cards }, order) => dueMinor(db, order) === 0 && !asksCard(db, cards, order),
+    start: confirmFree
+  }
 } as const satisfies Record<string, Method>
 
 export type PaymentMethod = keyof typeof paymentMethods
@@ -122,7 +126,7 @@ function decide(tx: Tx, shop: ShopContext, orderId: number, choice: Chosen): Att
   if (lacksAddress(tx, itemsOf(tx, orderId), { ...known, shippingMethod }))
     throw validationFailed({ country: ['Please enter the address to ship to.'] })
   if (lacksRecipient(tx, { ...known, shippingMethod })) throw validationFailed({ firstName: [recipientNeeded] })
-  assertPlace(tx, { ...known, shippingMethod })
+  assertPlace(tx, shop, { ...known, shippingMethod })
   if (lacksDeliveryConsent(tx, known, itemsOf(tx, orderId))) {
     if (choice.immediateDelivery !== true)
       throw validationFailed({ immediateDelivery: ['Please agree, so that we can deliver the files at once.'] })
@@ -134,8 +138,9 @@ function decide(tx: Tx, shop: ShopContext, orderId: number, choice: Chosen): Att
 }
 
 /** @throws AppError VALIDATION_FAILED (`country`, `firstName`) for an order without the place that its tax depends on */
-function assertPlace(tx: Tx, order: OrderRow): void {
-  const missing = order.totalMinor === 0 ? null : missingPlace(tx, itemsOf(tx, order.id), order)
+function assertPlace(tx: Tx, { cards }: ShopContext, order: OrderRow): void {
+  const isFree = order.totalMinor === 0 && !asksCard(tx, cards, order)
+  const missing = isFree ? null : missingPlace(tx, itemsOf(tx, order.id), order)
   if (missing === 'country') throw validationFailed({ country: ['Please choose your country.'] })
   if (missing === null) return
   if (!isNamed(order.contact, order.billingAddress, order.shippingAddress))
@@ -362,7 +367,7 @@ function addToOrder(tx: Tx, shop: ShopContext, { order: before, coupon }: Applie
     isTooSmallForCard(shop, { ...order, totalMinor: dueMinor(tx, order) })
   )
     throw cartRefused([belowMinimum(order, 'coupon')])
-  if (dueMinor(tx, order) > 0) return
+  if (dueMinor(tx, order) > 0 || asksCard(tx, shop.cards, order)) return
   if (lacksAddress(tx, itemsOf(tx, order.id), order)) return
   payNothing(tx, order, now)
 }

@@ -21,6 +21,7 @@ import { asksDeliveryConsent } from '../declarations/delivery-consent.ts'
 import { addInterval } from '../benefits/period.ts'
 import { recurringOf, toRecurring } from '../orders/renewal-order.ts'
 import type { Recurring } from '../orders/renewal-order.ts'
+import { isReady } from '../payments/gateway.ts'
 import { toTaxes } from '../orders/totals.ts'
 import { confirmVatId } from '../tax/vat-checks.ts'
 
@@ -79,7 +80,7 @@ const tooManyAttempts = 'Too many attempts. Please try again later.'
 
 /** A sale and everything that prevents it, for a site. */
 export function toQuote(
-  { db, publicUrl }: Pick<ShopContext, 'db' | 'publicUrl'>,
+  { db, cards, publicUrl }: Pick<ShopContext, 'db' | 'cards' | 'publicUrl'>,
   sale: Sale,
   refusals: readonly Refusal[],
   now: number
@@ -89,7 +90,7 @@ export function toQuote(
   const problems = refusals.map(({ problem }) => problem)
   const major = (minor: number): number => toMajor(minor, currency)
   const { subtotalMinor, discountMinor, shippingMinor, tax, totalMinor } = totals
-  const recurring = recurringOfSale(sale)
+  const recurring = recurringOfSale(sale, cards)
   return {
     currency,
     lines: cartLines.map((line) => ({
@@ -124,9 +125,12 @@ export function toQuote(
   }
 }
 
-/** A cart that costs nothing asks for no card, so nothing renews it. */
-function recurringOfSale({ cart, shipping, currency, totals }: Sale): Recurring<NewLine> | null {
-  if (totals.totalMinor === 0) return null
+/** A cart that costs nothing is renewed if the gateway's page asks for a card (`asksCard`). */
+function recurringOfSale(
+  { cart, shipping, currency, totals, strategy }: Sale,
+  cards: ShopContext['cards']
+): Recurring<NewLine> | null {
+  if (totals.totalMinor === 0 && (takesToken(strategy) || !isReady(cards))) return null
   return recurringOf(cart.terms, { lines: cart.lines, shippingMinor: shipping.chosen?.renewalMinor ?? 0, currency })
 }
 

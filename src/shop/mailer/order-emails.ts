@@ -187,7 +187,8 @@ function renewalLine(shop: ShopContext, order: OrderRow): string[] {
   if (recurring === null || next === undefined) return []
   const { t, money, day } = wordsOf(shop)
   const amount = money(recurring.totals.totalMinor, order.currency)
-  return [t(`renewal.${recurring.interval}`, { amount, day: day(next) })]
+  const text = t(`renewal.${recurring.interval}`, { amount, day: day(next) })
+  return [order.discountMinor > 0 ? `${t('renewal.discount')} ${text}` : text]
 }
 
 /**

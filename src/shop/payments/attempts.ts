@@ -14,7 +14,10 @@ import { couponsOverLimit, describeOverLimit } from '../orders/coupon-uses.ts'
 import { dueMinor } from '../orders/credits.ts'
 import { getOrder } from '../orders/find.ts'
 import { confirmPayment, payOrder, moveOrder } from '../orders/transition.ts'
+import { recurringOfOrder } from '../orders/renewal-order.ts'
+import { takesToken } from '../orders/strategies.ts'
 import { queueMail } from '../mail/queue.ts'
+import { isReady } from './gateway.ts'
 import { setting } from '../settings/settings.ts'
 import { shopDay, startOfShopDay } from '../settings/shop-days.ts'
 
@@ -215,6 +218,15 @@ export function endTransfers(tx: Tx, orderId: number, outcome: 'paid' | 'abandon
     if (kind !== 'manual' || known === 'paid' || known === outcome) continue
     updateAttempt(tx, id, { outcome, settledAt: now }, now)
   }
+}
+
+/**
+ * Whether an order that costs nothing needs a card: a coupon takes off the first period only, and the gateway renews the
+ * subscriptions in it. A payment by token renews nothing.
+ */
+export function asksCard(db: Db, cards: ShopContext['cards'], order: OrderRow): boolean {
+  if (order.totalMinor > 0 || takesToken(order.strategy) || !isReady(cards)) return false
+  return (recurringOfOrder(db, order)?.totals.totalMinor ?? 0) > 0
 }
 
 /** Marks an order that costs nothing as paid, without a gateway. */

@@ -153,7 +153,7 @@ function pageEnd({ expiresAt, createdAt }: AttemptRow): number {
 
 type Purchase = Pick<
   Stripe.Checkout.SessionCreateParams,
-  'mode' | 'line_items' | 'shipping_options' | 'payment_intent_data' | 'subscription_data'
+  'mode' | 'line_items' | 'payment_method_collection' | 'shipping_options' | 'payment_intent_data' | 'subscription_data'
 > & {
   /** What a discount takes off the lines. */
   offMinor: number
@@ -211,6 +211,8 @@ function purchase(shop: ShopContext, order: OrderRow, attempt: AttemptRow): Purc
   const shipping = shippingLines(order, recurring)
   return {
     mode: 'subscription',
+    // Also for a first period that costs nothing: the card pays the renewals.
+    payment_method_collection: 'always',
     line_items: [...lines, ...shipping.lines],
     subscription_data: data,
     offMinor: order.discountMinor + overMinor + shipping.overMinor

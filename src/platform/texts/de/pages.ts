@@ -200,6 +200,7 @@ export const pages = {
   'cart.totalChanged':
     'Die Summe hat sich auf {total} geändert. Drücken Sie den Knopf noch einmal, um sie zu bezahlen.',
   'cart.cancelled': 'Es wurde nichts abgebucht. Ihr Warenkorb ist unverändert.',
+  'renewal.discount': 'Der Rabatt gilt nur für diese Zahlung.',
   'renewal.month': 'Danach {amount} im Monat, ab dem {day}, bis Sie das Abo beenden.',
   'renewal.year': 'Danach {amount} im Jahr, ab dem {day}, bis Sie das Abo beenden.',
   'sum.yourOrder': 'Ihre Bestellung',

@@ -195,6 +195,7 @@ export const pages = {
   'cart.payNow': 'Pay now',
   'cart.totalChanged': 'The total has changed to {total}. Press the button again to pay it.',
   'cart.cancelled': 'You have not been charged. Your cart is unchanged.',
+  'renewal.discount': 'The discount counts for this payment only.',
   'renewal.month': 'Then {amount} every month, from {day}, until you end the subscription.',
   'renewal.year': 'Then {amount} every year, from {day}, until you end the subscription.',
   'sum.yourOrder': 'Your order',

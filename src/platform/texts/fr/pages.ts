@@ -204,6 +204,7 @@ export const pages = {
   'cart.payNow': 'Payer maintenant',
   'cart.totalChanged': 'Le total est maintenant de {total}. Appuyez de nouveau sur le bouton pour le payer.',
   'cart.cancelled': 'Rien n’a été débité. Votre panier est inchangé.',
+  'renewal.discount': 'La remise vaut pour ce paiement seulement.',
   'renewal.month': 'Ensuite {amount} par mois, à partir du {day}, jusqu’à la fin de l’abonnement.',
   'renewal.year': 'Ensuite {amount} par an, à partir du {day}, jusqu’à la fin de l’abonnement.',
   'sum.yourOrder': 'Votre commande',
