@@ -63,20 +63,30 @@ export function partsOf(db: Db, order: OrderRow): Part[] {
   const shares = shippingShares(items, order.shippingMinor)
   const rows = [...taxes.keys(), null]
   const taxedMinor = taxes.reduce((sum, { baseMinor, amountMinor }) => sum + baseMinor + amountMinor, 0)
+  const hasGoods = (taxRow: number | null): boolean => items.some((item) => item.taxRow === taxRow)
+  const largest = [...taxes.keys()]
+    .filter(hasGoods)
+    .toSorted((a, b) => (taxes[b]?.baseMinor ?? 0) - (taxes[a]?.baseMinor ?? 0))[0]
+  // The taxes of another shop can differ from its total by the cents of its rounding.
+  const restMinor = order.totalMinor - taxedMinor
+  const isRounding = largest !== undefined && !hasGoods(null) && restMinor <= items.length
+  const sumsOf = (taxRow: number | null) => {
+    const { baseMinor, amountMinor } = taxes[taxRow ?? -1] ?? { baseMinor: isRounding ? 0 : restMinor, amountMinor: 0 }
+    return { baseMinor: baseMinor + (isRounding && taxRow === largest ? restMinor : 0), amountMinor }
+  }
+  // Of an order that only ships the goods of another one, or one of another shop that taxed its shipping by itself.
+  const isShippingApart = rows.some((taxRow) => !hasGoods(taxRow) && sumsOf(taxRow).baseMinor > 0)
   const found = rows.flatMap((taxRow) => {
-    const { baseMinor, amountMinor: taxMinor } = taxes[taxRow ?? -1] ?? {
-      baseMinor: order.totalMinor - taxedMinor,
-      amountMinor: 0
-    }
+    const { baseMinor, amountMinor: taxMinor } = sumsOf(taxRow)
     const goods = items.flatMap((item, index) =>
       item.taxRow === taxRow
         ? [{ item, line: index + 1, taxRow, quantity: item.quantity, weight: item.totalMinor }]
         : []
     )
-    // An order that only ships the goods of another one has no lines to carry its shipping.
-    const shipped =
-      items.length === 0
-        ? baseMinor + taxMinor
+    const shipped = !hasGoods(taxRow)
+      ? baseMinor + taxMinor
+      : isShippingApart
+        ? 0
         : shares.reduce((sum, share, index) => sum + (items[index]?.taxRow === taxRow ? share : 0), 0)
     const shipping = shipped === 0 ? [] : [{ item: null, line: 0, taxRow, quantity: 0, weight: shipped }]
     const members = [...goods, ...shipping]

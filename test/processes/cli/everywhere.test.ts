@@ -22,7 +22,10 @@ const commands: Record<string, [args: string[], answer: object, code?: number]> 
   offers: [['offers', 'show', 'last-lantern'], { offer: { productSlug: 'last-lantern' } }],
   coupons: [['coupons', 'list'], { coupons: expect.any(Array) }],
   redirects: [['redirects', 'list'], { redirects: expect.any(Array) }],
-  commissions: [['commissions', 'list'], { rates: [{ category: expect.any(String), rate: 5 }] }],
+  commissions: [
+    ['commissions', 'list'],
+    { rates: [{ affiliate: 'petra' }, { category: expect.any(String), rate: 5 }] }
+  ],
   sales: [['sales', 'list'], { sales: [{ name: 'Black Friday', state: 'ended' }] }],
   shipping: [['shipping', 'list'], { zones: expect.arrayContaining([expect.objectContaining({ zone: 'Germany' })]) }],
   tax: [['tax', 'list'], { rates: expect.arrayContaining([expect.objectContaining({ country: 'DE' })]) }],

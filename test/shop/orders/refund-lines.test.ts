@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
 import { getOrder, itemsOf } from '../../../src/shop/orders/find.ts'
-import { refundsOfOrder } from '../../../src/shop/orders/refund-lines.ts'
+import { partsOf, refundsOfOrder } from '../../../src/shop/orders/refund-lines.ts'
 import type { WantedRefund } from '../../../src/shop/orders/refund-lines.ts'
 import { reverseRefund } from '../../../src/shop/orders/transition.ts'
 import { progressOf } from '../../../src/shop/shipments/find.ts'
@@ -25,6 +25,37 @@ describe('a refund of lines', () => {
     const [note] = notesOf(db, id)
     expect(note).toMatchObject({ totalMinor: 1290, taxMinor: 67, subtotalMinor: 1290, discounts: [] })
     expect(note?.lines).toMatchObject([{ quantity: 1, amountMinor: 1290, netMinor: 1223, taxMinor: 67, taxRow: 1 }])
+  })
+
+  it('returns shipping that another shop did not tax, beside goods that it did', () => {
+    const db = frenchShop()
+    const id = buy(db, [lamp], 490)
+    db.sqlite.exec(`UPDATE order_taxes SET base_minor = 4000, amount_minor = 800; UPDATE orders SET tax_minor = 800`)
+    expect(partsOf(db, getOrder(db, id))).toMatchObject([
+      { line: 1, amountMinor: 4800, taxMinor: 800 },
+      { line: 0, taxRow: null, amountMinor: 490, taxMinor: 0 }
+    ])
+    giveBack(db, id, { shipping: 'all' })
+    giveBack(db, id, { items: [{ line: 1, quantity: 1 }] })
+    expect(refundsOfOrder(db, id)).toMatchObject([
+      { amountMinor: 490, goodsMinor: 0 },
+      { amountMinor: 4800, goodsMinor: 4800 }
+    ])
+    expect(getOrder(db, id).status).toBe('refunded')
+  })
+
+  it.each([-1, 1])('returns the whole order of another shop whose taxes differ from its total by %d cent', (cents) => {
+    const db = frenchShop()
+    const id = buy(db, [lamp, book], 490)
+    db.sqlite.exec(`UPDATE order_taxes SET base_minor = base_minor - ${cents} WHERE id = 1`)
+    const before = partsOf(db, getOrder(db, id))
+    expect(before.map(({ line, amountMinor }) => [line, amountMinor]).slice(0, 2)).toEqual([
+      [1, 4800],
+      [2, 1290]
+    ])
+    expect(before.reduce((sum, { amountMinor }) => sum + amountMinor, 0)).toBe(getOrder(db, id).totalMinor)
+    giveBack(db, id, {})
+    expect(getOrder(db, id).status).toBe('refunded')
   })
 
   it('puts back what was never shipped, once, and what the operator names', () => {
