@@ -1,8 +1,12 @@
+import { AppError } from '../errors.ts'
 import type { App } from '../app.ts'
 import { isBuyerOf } from '../shop/checkout/order-visitor.ts'
 import { takePagePoint } from '../shop/checkout/limits.ts'
 import { documentsOf, getDocument } from '../shop/invoices/find.ts'
-import { invoicePdf } from '../shop/invoices/pdf.ts'
+import { eInvoiceFormats, obstacleOf } from '../shop/invoices/e-invoice.ts'
+import type { EInvoiceFormat } from '../shop/invoices/e-invoice.ts'
+import { documentFile, documentFormats, isForBusiness } from '../shop/invoices/e-invoice-file.ts'
+import type { DocumentFormat } from '../shop/invoices/e-invoice-file.ts'
 import type { InvoiceRow } from '../shop/invoices/find.ts'
 import { documentName, toText } from '../shop/invoices/text.ts'
 import { getOrderByPublicToken } from '../shop/orders/find.ts'
@@ -14,7 +18,8 @@ import { provePath, visitorOf } from './prove-page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
 
 /**
- * The invoice of an order, or with `number` one of its credit notes; as a PDF with `format=pdf`. The name and the address
+ * The invoice of an order, or with `number` one of its credit notes; as a PDF with `format=pdf`,
+ * and as an electronic invoice with `format=facturx` or `format=xrechnung`. The name and the address
  * are only for the buyer, as the order's page shows none to those who have its link.
  */
 export const invoicePages: readonly PageRoute[] = [
@@ -36,12 +41,33 @@ async function show(call: PageCall): Promise<PageReply> {
   const proof = isProven ? sent : null
   const isBuyer = isProven || isBuyerOf(app, order, visitorOf(call, order), now)
   const shown = isBuyer ? row : { ...row, buyer: null }
-  if (query.get('format') !== 'pdf') return page(app, order, shown, { proof, isBuyer })
+  const format = parseFormat(query.get('format'))
+  if (format === null) return page(app, order, shown, { proof, isBuyer })
+  // An electronic invoice is nothing without its buyer.
+  if (format !== 'pdf' && !isBuyer) throw new AppError('NOT_FOUND', 'Only the buyer can open the electronic invoice.')
   // A PDF takes some 10 ms of the event loop, and the first one 200 ms.
   await takePagePoint(app, addressKey)
-  const words = wordsOf(inLanguage(app, row.document.language))
-  const file = await invoicePdf(shown, documentUrl(app, order, row, { proof }), words)
-  return { file, type: 'application/pdf', name: `${row.number.replaceAll(/[^\w.-]/g, '_')}.pdf` }
+  const texts = wordsOf(inLanguage(app, row.document.language))
+  const { content, type, name } = await documentFile(shown, format, {
+    pageUrl: documentUrl(app, order, row, { proof }),
+    texts
+  })
+  return { file: content, type, name }
+}
+
+/** The electronic invoices that a business can download. Their names are the same in all languages. */
+function eInvoiceLinks(row: InvoiceRow, urlOf: (format: EInvoiceFormat) => string): { label: string; url: string }[] {
+  const names = { facturx: 'Factur-X / ZUGFeRD', xrechnung: 'XRechnung' } as const
+  const formats = eInvoiceFormats.filter((format) => isForBusiness(row) && obstacleOf(row, format) === undefined)
+  return formats.map((format) => ({ label: names[format], url: urlOf(format) }))
+}
+
+/** @throws AppError VALIDATION_FAILED (400, `format`) */
+function parseFormat(text: string | null): DocumentFormat | null {
+  const format = documentFormats.find((each) => each === text)
+  if (text === null || format !== undefined) return format ?? null
+  const rule = `Must be ${documentFormats.join(', ')}, or absent for the page.`
+  throw new AppError('VALIDATION_FAILED', `format: ${rule}`, { fieldErrors: { format: [rule] } }, { status: 400 })
 }
 
 type Seen = { proof: string | null; isBuyer: boolean }
@@ -57,6 +83,7 @@ function page(app: App, order: OrderRow, row: InvoiceRow, { proof, isBuyer }: Se
       t: words.t,
       text: toText(row, words),
       pdf: documentUrl(app, order, row, { format: 'pdf', proof }),
+      eInvoices: isBuyer ? eInvoiceLinks(row, (format) => documentUrl(app, order, row, { format, proof })) : [],
       others: documentsOf(app.db, order.id)
         .filter(({ id }) => id !== row.id)
         .map((other) => ({ label: documentName(other, words), url: documentUrl(app, order, other, { proof }) })),

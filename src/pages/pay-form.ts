@@ -31,6 +31,7 @@ const fields = [
   'immediateDelivery',
   'coupon',
   'vatId',
+  'buyerReference',
   ...addressFields
 ] as const
 
@@ -50,6 +51,8 @@ export type Asked = {
   shippingMethod: boolean
   /** Whether files may be delivered at once. */
   deliveryConsent: boolean
+  /** What a business wants to read on its electronic invoice. */
+  buyerReference: boolean
 }
 
 /**
@@ -74,8 +77,15 @@ export function askedOf(app: App, order: OrderRow, isChange: boolean, values: Re
     address,
     shippingMethod:
       hasMethods && (isChange || address === 'shipping' || methodId !== undefined || order.shippingMethod === null),
-    deliveryConsent: lacksDeliveryConsent(app.db, order, items)
+    deliveryConsent: lacksDeliveryConsent(app.db, order, items),
+    buyerReference: isBusiness(order) && (isChange || order.buyerReference === null)
   }
+}
+
+/** Whether the buyer has said that they are a business. */
+function isBusiness({ vatId, buyerReference, contact, billingAddress, shippingAddress }: OrderRow): boolean {
+  const companies = [contact.companyName, billingAddress?.company, shippingAddress?.company]
+  return vatId !== null || buyerReference !== null || companies.some((company) => company !== undefined)
 }
 
 /** The address that is missing, or with `isChange` the one that the order needs. The typed country can make a sale tax-free. */
@@ -156,6 +166,7 @@ export function choiceInput(app: App, order: OrderRow, isChange: boolean, values
     email: asked.email ? emailInput(t) : absent,
     firstName: optionalLine(100).refine((name) => name || !asked.isNameRequired || values['lastName']?.trim(), noName),
     lastName: optionalLine(100),
+    buyerReference: asked.buyerReference ? optionalLine(100) : absent,
     shipping_method: asked.shippingMethod ? z.string(t('invalid.shipping')).max(100) : absent,
     immediateDelivery: z
       .string()

@@ -66,6 +66,7 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
     coupon: canTakeCoupon(app.db, order) ? fields.coupon : null,
     vatId: takesVatId(app.db, order) ? fields.vatId : null,
     vatNote: vatNote(order, site),
+    buyerReference: asked.buyerReference ? fields.buyerReference : null,
     rows: [...(asked.email ? [[fields.email]] : []), ...(asked.name ? [[fields.firstName, fields.lastName]] : [])],
     address,
     countryIsAll: asked.address === 'country' && address?.country !== null,
@@ -205,9 +206,15 @@ function place({ city, country }: Address, { t, textLanguage }: Site): string {
 
 /** What the order has. Without an address, that of the account. */
 function storedValues({ db }: App, order: OrderRow): Record<string, string> {
-  const { email, contact, userId, vatId } = order
+  const { email, contact, userId, vatId, buyerReference } = order
   const address = shipToOf(order) ?? (userId === null ? null : getUserById(db, userId).address)
-  return { ...(email === null ? {} : { email }), ...contact, ...address, ...(vatId === null ? {} : { vatId }) }
+  return {
+    ...(email === null ? {} : { email }),
+    ...contact,
+    ...address,
+    ...(vatId === null ? {} : { vatId }),
+    ...(buyerReference === null ? {} : { buyerReference })
+  }
 }
 
 function countryOf(

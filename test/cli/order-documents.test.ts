@@ -6,8 +6,11 @@ import { expect, test } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { recordRefund } from '../../src/shop/orders/transition.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
+import { makeGerman, sell } from '../shop/invoices/cases.ts'
 import { draft, line, makeProduct, move, place } from '../shop/orders/support.ts'
 import { shopstead } from '../support/command-line.ts'
+import { brokenRules } from '../support/e-invoices/rules.ts'
+import { ublTerms } from '../support/e-invoices/terms.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import type { TestShop } from '../support/shop-context.ts'
 
@@ -40,13 +43,13 @@ test('an operator reads the invoice and the credit notes of an order, and writes
     creditNotes: [{ number: 'CN2026-1', corrects: '2026-1', total: 5 }]
   })
   const file = join(shop.dataDir, 'note.pdf')
-  const args = ['orders', 'invoice', String(id), '--pdf', file, '--number', 'CN2026-1']
+  const args = ['orders', 'invoice', String(id), '--file', file, '--number', 'CN2026-1']
   const ran = await shopstead(shop.dataDir, args, { env })
   expect(ran.stdout).toMatch(
-    /Invoice 2026-1 .*\nCredit note CN2026-1 .*\nhttps:\/\/shop\.example\/checkout\/invoice\/\S+\nPDF written/
+    /Invoice 2026-1 .*\nCredit note CN2026-1 .*\nhttps:\/\/shop\.example\/checkout\/invoice\/\S+\nDocument written/
   )
   expect(readFileSync(file).subarray(0, 5).toString()).toBe('%PDF-')
-  const again = await shopstead(shop.dataDir, ['orders', 'invoice', String(id), '--pdf', file], { env })
+  const again = await shopstead(shop.dataDir, ['orders', 'invoice', String(id), '--file', file], { env })
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('already exists') })
 })
 
@@ -87,6 +90,53 @@ test('an operator writes the documents of some days into a folder, with an index
   expect(before.json).toEqual({ folder: none, documents: 0 })
   expect(readdirSync(none).toSorted()).toEqual(['SHA256SUMS', 'index.csv'])
   expect((await shopstead(shop.dataDir, [...args, '--from', 'May'], { env })).code).toBe(2)
+})
+
+test('an operator writes the electronic invoice of a business, alone and with all documents', async () => {
+  using shop = openTestShop()
+  makeGerman(shop.db)
+  const lamp = { unitPriceMinor: 1250, totalMinor: 2500, quantity: 2 }
+  const [row] = sell(shop.db, [lamp], { to: 'DE', shippingMinor: 490 }, shop.clock.now())
+  paidOrder(shop)
+  const id = String(row?.orderId)
+  const invoice = (...options: string[]) => shopstead(shop.dataDir, ['orders', 'invoice', id, ...options], { env })
+  const file = join(shop.dataDir, 'invoice.xml')
+  expect(await invoice('--file', file, '--format', 'xrechnung')).toMatchObject({ code: 0 })
+  const xml = readFileSync(file, 'utf8')
+  expect(brokenRules(ublTerms(xml), 'XRechnung')).toEqual([])
+  expect(await invoice('--format', 'xrechnung')).toMatchObject({ code: 2, stderr: expect.stringContaining('--file') })
+  expect(await invoice('--file', `${file}2`, '--format', 'docx')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('pdf, facturx, xrechnung')
+  })
+  const folder = join(shop.dataDir, 'documents')
+  expect((await shopstead(shop.dataDir, ['orders', 'documents', folder], { env })).code).toBe(0)
+  const rows: Record<string, string>[] = parse(readFileSync(join(folder, 'index.csv'), 'utf8'), {
+    columns: true,
+    bom: true
+  })
+  expect(rows).toMatchObject([
+    { file: '2026-1.pdf', xml: '2026-1.xml', xmlSha256: hash('sha256', xml, 'hex') },
+    { file: '2026-2.pdf', xml: '', xmlSha256: '' }
+  ])
+  expect(readFileSync(join(folder, '2026-1.xml'), 'utf8')).toBe(xml)
+  const sums = readFileSync(join(folder, 'SHA256SUMS'), 'utf8')
+  expect(sums).toContain(`${hash('sha256', xml, 'hex')}  2026-1.xml\n`)
+  const pdfs = ['2026-1.pdf', '2026-2.pdf'].map((name) => readFileSync(join(folder, name)).includes('factur-x.xml'))
+  expect(pdfs).toEqual([true, false])
+})
+
+test('an operator reads what a document lacks to be an electronic invoice', async () => {
+  using shop = openTestShop()
+  makeGerman(shop.db, { 'shop.legal.street': '' })
+  const [row] = sell(shop.db, [{ unitPriceMinor: 1250, totalMinor: 1250 }], { to: 'DE' }, shop.clock.now())
+  const file = join(shop.dataDir, 'invoice.pdf')
+  const args = ['orders', 'invoice', String(row?.orderId), '--file', file, '--format', 'facturx']
+  expect(await shopstead(shop.dataDir, args, { env })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('it lacks shop.legal.street')
+  })
+  expect(existsSync(file)).toBe(false)
 })
 
 test('a folder whose documents cannot all be written is removed', async () => {

@@ -76,7 +76,14 @@ describe('a check of the background work fails', () => {
     expect(await checkOf('invoices', await withSeller({ ...address, 'shop.country': 'DE' }))).toMatchObject({
       message: 'Invoices do not name the seller as the law requires: shop.legal.taxNumber is not set.'
     })
-    expect(await checkOf('invoices', await withSeller(whole))).toMatchObject({ status: 'ok' })
+    expect(await checkOf('invoices', await withSeller(whole))).toMatchObject({
+      status: 'ok',
+      message: 'Invoices name the seller. Electronic ones (XRechnung) also need shop.legal.email, shop.legal.phone.'
+    })
+    const reached = { ...whole, 'shop.legal.email': 'bill@shop.example', 'shop.legal.phone': '040 555' }
+    expect(await checkOf('invoices', await withSeller(reached))).toMatchObject({
+      message: 'Invoices name the seller, also electronic ones.'
+    })
     expect(await checkOf('invoices', await withSeller({ 'shop.legal': 'Tin Lantern Ltd' }))).toMatchObject({
       status: 'ok'
     })

@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { documentsOf } from '../../src/shop/invoices/find.ts'
 import { recordRefund } from '../../src/shop/orders/transition.ts'
 import { setSetting, unsetSetting } from '../../src/shop/settings/settings.ts'
 import { checkOut, handoff, mug, set } from '../api/checkout-support.ts'
 import { withoutHoldLimits } from '../support/hold-limits.ts'
+import { brokenRules } from '../support/e-invoices/rules.ts'
+import { ublTerms } from '../support/e-invoices/terms.ts'
+import { makeGerman } from '../shop/invoices/cases.ts'
 import type { Browser } from '../support/browser.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
@@ -69,6 +72,67 @@ it('sends the invoice as a PDF', async () => {
       .subarray(0, 5)
       .toString()
   ).toBe('%PDF-')
+})
+
+describe('an electronic invoice', () => {
+  const business = {
+    ...handoff,
+    billingAddress: { company: 'Hafen & Co', address1: 'Kai 1', postcode: '24103', city: 'Kiel', country: 'DE' },
+    customer: { email: 'bill@hafen.example', firstName: 'Ada', lastName: 'Quill' },
+    buyerReference: '04011000-1234512345-06'
+  }
+  beforeAll(() => {
+    makeGerman(shop.app.db)
+    set(shop, withoutHoldLimits)
+  })
+
+  it('is linked for a business, downloaded in two forms, and attached to the receipt', async () => {
+    const visitor = shop.visitor()
+    const { id, token } = await buy(visitor, business)
+    const read = (format: string) => visitor.fetch(`${shop.url}/checkout/invoice/${token}?format=${format}`)
+    const html = await (await visitor.fetch(`${shop.url}/checkout/invoice/${token}`)).text()
+    expect(html).toContain('?format=facturx">Factur-X / ZUGFeRD</a>')
+    expect(html).toContain('?format=xrechnung">XRechnung</a>')
+    const [facturx, xrechnung] = [await read('facturx'), await read('xrechnung')]
+    expect([facturx, xrechnung].map(({ status, headers }) => [status, headers.get('content-type')])).toEqual([
+      [200, 'application/pdf'],
+      [200, 'application/xml; charset=utf-8']
+    ])
+    expect(Buffer.from(await facturx.arrayBuffer()).includes('factur-x.xml')).toBe(true)
+    const source = await xrechnung.text()
+    expect(brokenRules(ublTerms(source), 'XRechnung')).toEqual([])
+    const { attachments } = await nextMail(shop.dataDir, business.customer.email)
+    const number = documentsOf(shop.app.db, id)[0]?.number
+    expect(attachments?.map(({ name, type }) => [name, type])).toEqual([
+      [`${number}.xml`, 'application/xml; charset=utf-8']
+    ])
+    expect(Buffer.from(attachments?.[0]?.base64 ?? '', 'base64').toString()).toBe(source)
+  })
+
+  it('is attached as Factur-X without a reference, also to the mail of a refund', async () => {
+    const { buyerReference: _none, ...without } = business
+    const customer = { ...business.customer, email: 'office@hafen.example' }
+    const { id } = await buy(shop.visitor(), { ...without, customer })
+    const cause = { by: 'operator', reason: 'a dent' }
+    write(shop.app.db, (tx) => void recordRefund(tx, id, 100, cause, shop.app.clock.now()))
+    await nextMail(shop.dataDir, customer.email, 2)
+    const mails = mailsTo(shop.dataDir, customer.email).flatMap(({ attachments = [] }) => attachments)
+    const documents = documentsOf(shop.app.db, id)
+    expect(new Set(mails.map(({ name }) => name))).toEqual(new Set(documents.map(({ number }) => `${number}.pdf`)))
+  })
+
+  it('is refused for another form, another visitor, and a document that lacks something', async () => {
+    const { token } = await buy(buyer, business)
+    const other = await page(token, '?format=docx')
+    expect(other.status).toBe(400)
+    expect(await other.text()).toContain('format: Must be pdf, facturx, xrechnung, or absent for the page.')
+    const visitor = await shop.visitor().fetch(`${shop.url}/checkout/invoice/${token}?format=xrechnung`)
+    expect(visitor.status).toBe(404)
+    makeGerman(shop.app.db, { 'shop.legal.phone': '' })
+    const lacking = await page((await buy(buyer, business)).token, '?format=xrechnung')
+    expect([lacking.status, (await lacking.text()).includes('it lacks shop.legal.phone')]).toEqual([409, true])
+    makeGerman(shop.app.db)
+  })
 })
 
 it('counts a PDF as a checkout for the limit of its address', async () => {

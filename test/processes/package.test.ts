@@ -247,7 +247,7 @@ describe('the installed package', () => {
     expect(await visitor.comeBack(paid)).toContain('result=success')
     expect(shopstead('orders', 'show', orderId)).toMatchObject({ order: { status: 'processing' } })
     const pdf = join(home, 'invoice.pdf')
-    expect(shopstead('orders', 'invoice', orderId, '--pdf', pdf)).toMatchObject({ invoice: { kind: 'invoice' } })
+    expect(shopstead('orders', 'invoice', orderId, '--file', pdf)).toMatchObject({ invoice: { kind: 'invoice' } })
     expect(readFileSync(pdf).subarray(0, 5).toString()).toBe('%PDF-')
     expect(await stop(server)).toBe(0)
   })

@@ -9,6 +9,7 @@ export type MailFile = {
   text: string
   html: string
   links: { verify?: string; reset?: string; email?: string; undo?: string }
+  attachments?: { name: string; type: string; base64: string }[]
 }
 
 /** The emails to an address, oldest first. */

@@ -72,6 +72,8 @@ export const storeFieldTexts: Readonly<Record<string, string>> = {
   'CheckoutHandoff.strategy': 'The strategy of the checkout.',
   returnUrl: 'Where the buyer returns after the payment.',
   cancelUrl: 'Where the buyer returns after they cancelled the payment.',
+  buyerReference:
+    'What a business wants to read on its electronic invoice, such as the Leitweg-ID of a German authority.',
   notes: 'A note of the buyer for the shop.',
   paymentToken: "The id of Stripe's ConfirmationToken (ctoken_…), PaymentMethod (pm_…) or card token (tok_…).",
   first_name: 'The same as firstName.',

@@ -1,3 +1,4 @@
+import { Option } from 'commander'
 import { createHash, hash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../app.ts'
@@ -12,7 +13,9 @@ import { confirmVatId } from '../../shop/tax/vat-checks.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { definedFields } from '../../platform/input-fields.ts'
 import { by } from './order-answer.ts'
-import { invoicePdf } from '../../shop/invoices/pdf.ts'
+import { documentFile, documentFormats, isForBusiness } from '../../shop/invoices/e-invoice-file.ts'
+import type { DocumentFormat } from '../../shop/invoices/e-invoice-file.ts'
+import { obstacleOf } from '../../shop/invoices/e-invoice.ts'
 import type { InvoiceRow } from '../../shop/invoices/find.ts'
 import { documentName, toInvoice } from '../../shop/invoices/text.ts'
 import { getOrder } from '../../shop/orders/find.ts'
@@ -47,14 +50,15 @@ const correctable = [
 ] as const
 
 type InvoiceOptions = InvoiceBuyerChanges & {
-  pdf?: string
+  file?: string
+  format?: DocumentFormat
   number?: string
   issue?: true
   correct?: true
   yes?: boolean
 }
 
-/** Shows the invoice and the credit notes of an order, and writes them as PDF. */
+/** Shows the invoice and the credit notes of an order, and writes one of them to a file. */
 export function defineInvoice(group: ShopCommand): void {
   const invoice = addCommand(
     group,
@@ -62,8 +66,14 @@ export function defineInvoice(group: ShopCommand): void {
     'show the invoice and the credit notes of an order, or correct the invoice',
     'orders invoice 12 --correct --company "Slow Coast Ltd" --vat-id IE6388047V'
   )
-    .option('--pdf <file>', 'write the document to a new PDF file')
-    .option('--number <number>', 'with --pdf: the document with this number instead of the latest invoice')
+    .option('--file <file>', 'write the document to a new file')
+    .addOption(
+      new Option(
+        '--format <format>',
+        'with --file: pdf, facturx (a PDF with the data of EN 16931) or xrechnung (XML)'
+      ).choices(documentFormats)
+    )
+    .option('--number <number>', 'with --file: the document with this number instead of the latest invoice')
     .option('--issue', 'issue the invoice of an order that was paid before the shop had invoices')
     .option(
       '--correct',
@@ -75,7 +85,10 @@ export function defineInvoice(group: ShopCommand): void {
 
 async function showInvoice(work: Work<InvoiceOptions>, text: string): Promise<Answer> {
   const { app, options, now } = work
-  if (options.pdf === undefined) assertPublicUrl(app)
+  if (options.file === undefined) {
+    if (options.format !== undefined) throw new AppError('USAGE', '--format needs --file, the file to write.')
+    assertPublicUrl(app)
+  }
   const id = parseId(text)
   if (options.issue) issueMissingInvoice(app.db, id, now)
   const order = getOrder(app.db, id)
@@ -84,7 +97,7 @@ async function showInvoice(work: Work<InvoiceOptions>, text: string): Promise<An
   const documents = documentsOf(app.db, id)
   const invoice = findInvoice(app.db, id)
   if (invoice === undefined) throw missing(order)
-  if (options.pdf !== undefined) await writePdf(app, documents, { ...options, pdf: options.pdf })
+  if (options.file !== undefined) await writeDocument(app, documents, { ...options, file: options.file })
   const view = (row: InvoiceRow) => ({ ...toInvoice(row), url: documentUrl(app, order, row) })
   const rows = documents.map((row) => [
     documentName(row),
@@ -102,7 +115,7 @@ async function showInvoice(work: Work<InvoiceOptions>, text: string): Promise<An
       ...corrected,
       table(['Document', 'Date', 'Total', 'Tax'], rows),
       documentUrl(app, order, invoice),
-      ...(options.pdf === undefined ? [] : [`PDF written to ${options.pdf}.`])
+      ...(options.file === undefined ? [] : [`Document written to ${options.file}.`])
     ]
   }
 }
@@ -137,10 +150,10 @@ async function correctOne({ app, options, now, terminal }: Work<InvoiceOptions>,
   ]
 }
 
-async function writePdf(
+async function writeDocument(
   app: App,
   documents: readonly InvoiceRow[],
-  { pdf, number }: { pdf: string; number?: string }
+  { file, format = 'pdf', number }: { file: string; format?: DocumentFormat; number?: string }
 ): Promise<void> {
   const row =
     number === undefined
@@ -148,7 +161,8 @@ async function writePdf(
       : documents.find((each) => each.number === number)
   if (row === undefined) throw new AppError('NOT_FOUND', `The order has no document ${number ?? ''}.`)
   const order = getOrder(app.db, row.orderId)
-  writeNewFile(pdf, await invoicePdf(row, documentUrl(app, order, row)))
+  const { content } = await documentFile(row, format, { pageUrl: documentUrl(app, order, row) })
+  writeNewFile(file, content)
 }
 
 function missing(order: OrderRow): AppError {
@@ -160,12 +174,15 @@ function missing(order: OrderRow): AppError {
 
 type DocumentsOptions = { from?: string; to?: string; quarter?: string }
 
-/** Writes the documents of some days as PDF into a folder, with an index and their checksums. */
+/**
+ * Writes the documents of some days as PDF into a folder, with an index and their checksums. Those of businesses have the
+ * data of Factur-X in them, and XRechnung beside them, as far as they name what those ask for.
+ */
 export function defineDocuments(group: ShopCommand): void {
   const documents = addCommand(
     group,
     'documents <folder>',
-    'write the invoices and credit notes of some days as PDF into a new folder, with an index and checksums',
+    'write the invoices and credit notes of some days into a new folder, with an index and checksums: PDF, and for businesses electronic invoices',
     'orders documents 2026-q1 --from 2026-01-01 --to 2026-03-31'
   )
     .option('--from <date>', 'only documents of this day or later')
@@ -176,7 +193,20 @@ export function defineDocuments(group: ShopCommand): void {
 
 const indexFile = 'index.csv'
 const checksumFile = 'SHA256SUMS'
-const indexColumns = ['number', 'kind', 'date', 'order', 'corrects', 'currency', 'total', 'tax', 'file', 'sha256']
+const indexColumns = [
+  'number',
+  'kind',
+  'date',
+  'order',
+  'corrects',
+  'currency',
+  'total',
+  'tax',
+  'file',
+  'sha256',
+  'xml',
+  'xmlSha256'
+]
 
 async function exportDocuments(work: Work<DocumentsOptions>, folder: string): Promise<Answer> {
   const { app, options } = work
@@ -193,15 +223,22 @@ async function exportDocuments(work: Work<DocumentsOptions>, folder: string): Pr
     index(`\uFEFF${toCsv(indexColumns, [])}`)
     for (const row of listDocuments(app.db, days)) {
       const { number, kind, date, orderId, currency, totalMinor, document } = row
-      // The prefix of numbers can contain a slash, and never a plus sign.
-      const file = `${number.replaceAll('/', '+')}.pdf`
-      const pdf = await invoicePdf(row, documentUrl(app, getOrder(app.db, orderId), row))
-      const sha256 = hash('sha256', pdf, 'hex')
-      append(file, pdf)
-      append(checksumFile, `${sha256}  ${file}\n`)
+      const pageUrl = documentUrl(app, getOrder(app.db, orderId), row)
+      const names: (string | null)[] = []
+      for (const format of formatsOf(row)) {
+        const { content } = await documentFile(row, format, { pageUrl })
+        // The prefix of numbers can contain a slash, and never a plus sign.
+        const file = `${number.replaceAll('/', '+')}.${format === 'xrechnung' ? 'xml' : 'pdf'}`
+        const sha256 = hash('sha256', content, 'hex')
+        append(file, content)
+        append(checksumFile, `${sha256}  ${file}\n`)
+        names.push(file, sha256)
+      }
       const [total, tax] = [totalMinor, document.taxMinor].map((minor) => toDecimalText(minor, currency))
       const corrects = document.corrects?.number ?? null
-      index(toCsvRows([[number, kind, date, orderId, corrects, currency, total ?? null, tax ?? null, file, sha256]]))
+      const [file = null, sha256 = null, xml = null, xmlSha256 = null] = names
+      const sums = [currency, total ?? null, tax ?? null]
+      index(toCsvRows([[number, kind, date, orderId, corrects, ...sums, file, sha256, xml, xmlSha256]]))
       count += 1
       progress.step(`${count} documents written`)
     }
@@ -212,6 +249,12 @@ async function exportDocuments(work: Work<DocumentsOptions>, folder: string): Pr
     json: { folder, documents: count },
     human: `${countOf(count, 'document')} written to ${folder}. "sha256sum --check ${checksumFile}" there checks them.`
   }
+}
+
+/** The files of a document: a PDF, and XML if it can be an XRechnung. */
+function formatsOf(row: InvoiceRow): DocumentFormat[] {
+  const can = (format: 'facturx' | 'xrechnung'): boolean => isForBusiness(row) && obstacleOf(row, format) === undefined
+  return [can('facturx') ? 'facturx' : 'pdf', ...(can('xrechnung') ? (['xrechnung'] as const) : [])]
 }
 
 type PackOptions = { csv?: string; html?: string; labels?: string }

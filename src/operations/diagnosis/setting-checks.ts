@@ -8,7 +8,7 @@ import { formatMoney } from '../../platform/money.ts'
 import { shopDay } from '../../shop/settings/shop-days.ts'
 import { crossBorderSales, crossBorderThresholdMinor } from '../../shop/invoices/cross-border.ts'
 import { hasInvoices } from '../../shop/invoices/find.ts'
-import { missingOfSeller } from '../../shop/settings/seller.ts'
+import { missingForEInvoices, missingOfSeller } from '../../shop/settings/seller.ts'
 import { currentHoliday } from '../../shop/settings/holiday.ts'
 import { followsEuLaw } from '../../shop/settings/law.ts'
 import { lawFolder, lawLinks, lawPages, listLawFiles } from '../../shop/settings/law-pages.ts'
@@ -51,8 +51,13 @@ export const settingChecks: readonly Check[] = [
     name: 'invoices',
     run({ db, config }) {
       const missing = missingOfSeller(db)
+      const electronic = missingForEInvoices(db)
       if (missing.length === 0 || (config.env !== 'production' && !hasInvoices(db)))
-        return ok('Invoices name the seller.')
+        return ok(
+          electronic.length === 0
+            ? 'Invoices name the seller, also electronic ones.'
+            : `Invoices name the seller. Electronic ones (XRechnung) also need ${electronic.join(', ')}.`
+        )
       return warning(
         `Invoices do not name the seller as the law requires: ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not set.`,
         `Run ${missing.map((key) => `"shopstead settings set ${key} ${key === 'shop.country' ? 'XX' : 'TEXT'}"`).join(', ')} ` +

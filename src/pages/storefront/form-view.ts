@@ -174,6 +174,7 @@ export function checkoutFields(
     emailCode: view('emailCode', t('prove.code'), { autocomplete: 'one-time-code' }),
     coupon: view(coupon, t('coupon'), refreshing),
     vatId: view('vatId', t('vatId'), refreshing),
+    buyerReference: view('buyerReference', t('buyerReference')),
     notes: view('notes', t('note')),
     immediateDelivery: view('immediateDelivery', t('consent.label'), { type: 'tick', required: true })
   }

@@ -1,3 +1,5 @@
+export type MailAttachment = { name: string; type: string; content: Uint8Array }
+
 /** A rendered email. A retry after a crash sends the same bytes with the same id. */
 export type MailMessage = {
   id: number
@@ -9,6 +11,7 @@ export type MailMessage = {
   html: string
   /** Links with a token, for programs that read message files instead of a mailbox. */
   links: { verify?: string; reset?: string; email?: string }
+  attachments?: readonly MailAttachment[]
 }
 
 /** A message was not sent. Its text has the server's own words without addresses and credentials, which they may repeat. */

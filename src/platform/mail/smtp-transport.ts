@@ -29,6 +29,11 @@ export function openSmtp({ url, from }: Options): MailTransport {
           subject: message.subject,
           text: message.text,
           html: message.html,
+          attachments: (message.attachments ?? []).map(({ name, type, content }) => ({
+            filename: name,
+            contentType: type,
+            content: Buffer.from(content)
+          })),
           messageId: messageId(message, from),
           date: new Date(message.createdAt),
           headers: { 'Auto-Submitted': 'auto-generated' },

@@ -6,6 +6,7 @@ import type { Font } from 'fontkit'
 import type PDFDocument from 'pdfkit'
 import { breakLines, hasRightToLeft, visualRuns } from './bidi.ts'
 import type { Texts, Translate } from '../texts/languages.ts'
+import { element } from '../xml.ts'
 
 /** A document of business as people read it. Amounts and days are text. */
 export type DocumentText = {
@@ -28,6 +29,9 @@ export type DocumentTable = { columns: readonly DocumentColumn[]; rows: readonly
 /** A column from `x` on; the page has 495 points from 50 on. */
 export type DocumentColumn = { title: string; x: number; width: number; align: 'left' | 'right' }
 
+/** The data of a document that its PDF carries for programs; `metadata` says in XMP what they are. */
+export type EmbeddedData = { name: string; type: string; description: string; content: string; metadata: string }
+
 /** A document of pdfkit, and the algorithm that orders Hebrew and Arabic, which pdfkit does not do. */
 type Pdf = InstanceType<typeof PDFDocument> & { bidi: Bidi }
 type Element = ReturnType<Pdf['struct']>
@@ -47,6 +51,8 @@ const rule = '#bbbbbb'
 /** A text and its place. Without an alignment it is at the left. */
 type Cell = { text: string; x: number; y: number; width: number; align?: 'left' | 'right' }
 
+type Written = { issuedAt: number; unreadable: string; texts: Texts; data?: EmbeddedData }
+
 /**
  * Writes a document as a PDF on A4: the head of the table is repeated, the sums are on the page of the last line, and
  * each page has its number. The PDF is tagged (ISO 32000-1, 14.8), so a screen reader knows its heading and its table.
@@ -54,10 +60,11 @@ type Cell = { text: string; x: number; y: number; width: number; align?: 'left' 
  * Georgian, Hebrew and Arabic.
  *
  * @param unreadable what a document with other letters says, such as where its page is, which has them all
+ * @param data makes the PDF one for archives (ISO 19005-3, PDF/A-3b) that carries them as another form of the document
  */
 export async function documentPdf(
   text: DocumentText,
-  { issuedAt, unreadable, texts: { t, lang } }: { issuedAt: number; unreadable: string; texts: Texts }
+  { issuedAt, unreadable, texts: { t, lang }, data }: Written
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { default: Document } = await import('pdfkit')
   const { default: createBidi } = await import('bidi-js')
@@ -70,7 +77,9 @@ export async function documentPdf(
     tagged: true,
     displayTitle: true,
     lang,
-    info: { Title: `${text.title} ${text.number}`, Author: text.seller[0] ?? '', CreationDate: new Date(issuedAt) }
+    ...(data === undefined ? {} : { subset: 'PDF/A-3b' }),
+    // pdfkit writes the title into XMP as it is, so it has no names of people or companies.
+    info: { Title: `${text.title} ${text.number}`, CreationDate: new Date(issuedAt) }
   })
   const pdf = Object.assign(document, { bidi: createBidi() })
   // pdfkit takes fonts of fontkit since 0.20, which its types do not say.
@@ -84,8 +93,24 @@ export async function documentPdf(
   writeNotes(pdf, root, isReadable(text, parsed) ? text.notes : [...text.notes, unreadable], y)
   root.end()
   writeFooters(pdf, text, t)
+  pdf.appendXML(creator(text.seller[0] ?? ''))
+  if (data !== undefined) embed(pdf, data, issuedAt)
   pdf.end()
   return new Uint8Array(await written)
+}
+
+/** Who made a document, in XMP. */
+function creator(name: string): string {
+  const { markup } = element('dc:creator', [element('rdf:Seq', [element('rdf:li', name)])])
+  return `<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">${markup}</rdf:Description>`
+}
+
+function embed(pdf: Pdf, { name, type, description, content, metadata }: EmbeddedData, issuedAt: number): void {
+  const [creationDate, modifiedDate] = [new Date(issuedAt), new Date(issuedAt)]
+  // pdfkit takes the relationship since 0.15, which its types do not say.
+  const file = { name, type, description, relationship: 'Alternative', creationDate, modifiedDate }
+  pdf.file(Buffer.from(content), file)
+  pdf.appendXML(metadata)
 }
 
 let parsedFonts: Promise<ReadonlyMap<string, Font>> | undefined

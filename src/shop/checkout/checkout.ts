@@ -241,6 +241,7 @@ type FixedPart = Pick<
   | 'billingAddress'
   | 'shippingAddress'
   | 'vatId'
+  | 'buyerReference'
   | 'notes'
   | 'language'
   | 'returnUrl'
@@ -261,6 +262,7 @@ export function orderFieldsOf(
     billingAddress: addressOf(body.billingAddress),
     shippingAddress: addressOf(body.shippingAddress),
     vatId: vatIdOf(body),
+    buyerReference: body.buyerReference ?? null,
     notes: body.notes ?? null,
     language: shop.language ?? user?.language ?? null,
     returnUrl: storedUrl(body.returnUrl),

@@ -152,6 +152,7 @@ export const quoteBody = z
     ...buyerFields,
     returnUrl: ignored,
     cancelUrl: ignored,
+    buyerReference: ignored,
     notes: ignored,
     paymentToken: ignored,
     immediateDelivery: ignored
@@ -165,6 +166,7 @@ export const checkoutBody = z
     ...buyerFields,
     returnUrl: optional(webAddress),
     cancelUrl: optional(webAddress),
+    buyerReference: optionalLine(100),
     notes: optional(textField(2000)),
     immediateDelivery: optional(z.boolean()).meta({
       description:

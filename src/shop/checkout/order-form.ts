@@ -79,6 +79,8 @@ export type PaymentChoice = {
   shippingMethod?: string | undefined
   /** Whether the buyer agrees that files are delivered at once. */
   immediateDelivery?: boolean
+  /** For the electronic invoice of a business, if the form asked for it. */
+  buyerReference?: string | null
   /** The total that the form showed; another one is shown again before the buyer orders. */
   shownTotalMinor?: number | undefined
   /** The buyer corrects what the order already has. Otherwise the order keeps it. */
@@ -209,12 +211,13 @@ function assertShown(shop: ShopContext, order: OrderRow, { method, shownTotalMin
 
 function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, now: number): void {
   recordEmail(tx, order, choice, now)
-  const { firstName, lastName, address, replaces = false } = choice
+  const { firstName, lastName, address, buyerReference = null, replaces = false } = choice
   const buyerName = { ...(firstName === null ? {} : { firstName }), ...(lastName === null ? {} : { lastName }) }
   const contact = replaces ? { ...order.contact, ...buyerName } : { ...buyerName, ...order.contact }
   const column = placeColumn(itemsOf(tx, order.id))
   const place = address === undefined ? {} : { [column]: { ...namesOf(order[column]), ...buyerName, ...address } }
-  recordContact(tx, order.id, { contact, ...place }, now)
+  const reference = replaces ? buyerReference : (order.buyerReference ?? buyerReference)
+  recordContact(tx, order.id, { contact, buyerReference: reference, ...place }, now)
 }
 
 /** The email of an account's order is the account's. */

@@ -20,7 +20,8 @@ import { shipment } from '../shipments/find.ts'
 import { orderReturn } from '../shipments/returns.ts'
 
 const invoiceUrl = z.string().nullable().meta({
-  description: 'The invoice as a page; as a PDF with `?format=pdf`. Null for an order that was never paid.',
+  description:
+    'The invoice as a page; as a PDF with `?format=pdf`, and as an electronic invoice with `facturx` or `xrechnung`. Null for an order that was never paid.',
   example: 'https://shop.example/checkout/invoice/V1StGXR8Z5jdHi6BmyT0qW3nKfLxPzRc7uEoAaDbGhY'
 })
 

@@ -60,8 +60,30 @@ export function placeAddition(
   const { shipping, back, holdMinutes } = addition
   const to = rootOf(tx, from)
   const carried = carriedCoupons(tx, from, addition.lines)
-  const { userId, email, contact, billingAddress, shippingAddress, vatId, vatCheck, language, currency } = to
-  const buyer = { userId, email, contact, billingAddress, shippingAddress, vatId, vatCheck, language, currency }
+  const {
+    userId,
+    email,
+    contact,
+    billingAddress,
+    shippingAddress,
+    vatId,
+    vatCheck,
+    buyerReference,
+    language,
+    currency
+  } = to
+  const buyer = {
+    userId,
+    email,
+    contact,
+    billingAddress,
+    shippingAddress,
+    vatId,
+    vatCheck,
+    buyerReference,
+    language,
+    currency
+  }
   const order = insertOrder(
     tx,
     {

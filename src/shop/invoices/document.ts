@@ -65,7 +65,12 @@ export const invoiceBuyer = z.object({
   /** The proof that VIES was asked: its consultation number, and the day in the time zone of the shop. */
   vatCheck: z
     .object({ outcome: vatCheck.shape.outcome, consultation: z.string().nullable(), day: z.string().nullable() })
-    .exactOptional()
+    .exactOptional(),
+  /** What the buyer wants to read on its electronic invoice, such as the Leitweg-ID of an authority. */
+  reference: z.string().exactOptional(),
+  /** Of a business, for its electronic invoice: where it is sent to, and where goods went. */
+  email: z.string().exactOptional(),
+  shipTo: postalAddress.exactOptional()
 })
 export type InvoiceBuyer = z.output<typeof invoiceBuyer>
 

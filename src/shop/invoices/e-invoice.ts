@@ -111,7 +111,7 @@ export const eInvoiceFormats = ['facturx', 'xrechnung'] as const
 export type EInvoiceFormat = (typeof eInvoiceFormats)[number]
 
 /** Why a document can't be an electronic invoice; undefined if it can. */
-export function obstacleOf(row: InvoiceRow): Obstacle | undefined {
+export function obstacleOf(row: InvoiceRow, format: EInvoiceFormat): Obstacle | undefined {
   const { buyer, currency, document } = row
   if (buyer === null || buyer.lines.length === 0) return { kind: 'erased' }
   // Amounts have at most two decimals (BR-DEC).
@@ -120,14 +120,18 @@ export function obstacleOf(row: InvoiceRow): Obstacle | undefined {
   if (categories.has('none')) return { kind: 'untaxed' }
   // What is not subject to VAT stands alone (BR-O-11).
   if (categories.has('outside') && categories.size > 1) return { kind: 'mixed' }
-  const ofSeller = lackingSeller(document, categories)
+  const ofSeller = lackingSeller(document, categories, format)
   if (ofSeller.length > 0) return { kind: 'seller', lacks: ofSeller }
-  const ofBuyer = lackingBuyer(buyer, categories)
+  const ofBuyer = lackingBuyer(buyer, categories, format)
   return ofBuyer.length > 0 ? { kind: 'buyer', lacks: ofBuyer } : undefined
 }
 
-function lackingSeller({ seller }: InvoiceDocument, categories: ReadonlySet<TaxCategory>): string[] {
-  const { street, postcode, city, country, vatId, taxNumber } = seller
+function lackingSeller(
+  { seller }: InvoiceDocument,
+  categories: ReadonlySet<TaxCategory>,
+  format: EInvoiceFormat
+): string[] {
+  const { street, postcode, city, country, vatId, taxNumber, email, phone } = seller
   const needsVatId = categories.has('supply') || categories.has('export')
   const parts = {
     'shop.legal.street': street,
@@ -135,19 +139,26 @@ function lackingSeller({ seller }: InvoiceDocument, categories: ReadonlySet<TaxC
     'shop.legal.city': city,
     'shop.country': country,
     // BR-IC-02, BR-G-02; with other categories, a tax number is enough.
-    ...(needsVatId ? { 'shop.legal.vatId': vatId } : { 'shop.legal.taxNumber': vatId || taxNumber })
+    ...(needsVatId ? { 'shop.legal.vatId': vatId } : { 'shop.legal.taxNumber': vatId || taxNumber }),
+    // BR-DE-6, BR-DE-7.
+    ...(format === 'xrechnung' ? { 'shop.legal.email': email, 'shop.legal.phone': phone } : {})
   }
   return emptyOf(parts)
 }
 
 function lackingBuyer(
-  { address, vatId }: NonNullable<InvoiceRow['buyer']>,
-  categories: ReadonlySet<TaxCategory>
+  { address, vatId, email = '' }: NonNullable<InvoiceRow['buyer']>,
+  categories: ReadonlySet<TaxCategory>,
+  format: EInvoiceFormat
 ): string[] {
   const { firstName = '', lastName = '', company = '', postcode = '', city = '', country = '' } = address
   const isOwed = categories.has('supply') || categories.has('reverse_charge')
   const parts = { company: company || firstName || lastName, postcode, city, country }
-  return emptyOf({ ...parts, ...(isOwed ? { 'vat-id': vatId ?? '' } : {}) })
+  return emptyOf({
+    ...parts,
+    ...(isOwed ? { 'vat-id': vatId ?? '' } : {}),
+    ...(format === 'xrechnung' ? { email } : {})
+  })
 }
 
 const emptyOf = (parts: Readonly<Record<string, string>>): string[] =>
@@ -174,12 +185,13 @@ export function toEInvoice(row: InvoiceRow, texts: Texts = textsIn(row.document.
     number: row.number,
     date: row.date,
     currency,
-    buyerReference: String(orderId),
+    // XRechnung asks for one (BR-DE-15); the order is what both sides know.
+    buyerReference: row.buyer?.reference ?? String(orderId),
     order: String(orderId),
     precedes: corrects ?? replaces ?? null,
     notes: toText(row, texts).notes,
     ...partiesOf(row),
-    delivery: { on: document.suppliedOn, to: deliveredTo(document) },
+    delivery: { on: document.suppliedOn, to: deliveredTo(row) },
     payment: { code: 'ZZZ', text: texts.t('doc.paid', { day: dayOf(document.paidOn, texts) }) },
     lines: parts.lines.map((line, index) => toLine(line, index, { document, amount, texts })),
     adjustments: adjustments.map(({ minor, reason, reasonCode, taxRow }) => ({
@@ -329,7 +341,7 @@ function reasonCode({ category }: InvoiceTax, seller: string): string | null {
 
 function partiesOf({ document, buyer }: InvoiceRow): Pick<EInvoice, 'seller' | 'buyer'> {
   const { seller } = document
-  const { name, street, postcode, city, country, vatId, taxNumber, register, legal } = seller
+  const { name, street, postcode, city, country, vatId, taxNumber, register, legal, email, phone } = seller
   const { firstName, lastName, company, ...address } = buyer?.address ?? {}
   const person = oneLine([firstName, lastName].filter((part) => part !== undefined).join(' '))
   // A document that is not subject to VAT names no VAT ids (BR-O-02).
@@ -341,15 +353,16 @@ function partiesOf({ document, buyer }: InvoiceRow): Pick<EInvoice, 'seller' | '
       taxNumber: filledOr(taxNumber),
       register: filledOr(register),
       legal: filledOr(legal),
-      contact: null,
-      electronicAddress: null,
+      contact:
+        email === '' && phone === '' ? null : { name: oneLine(name), phone: filledOr(phone), email: filledOr(email) },
+      electronicAddress: filledOr(email),
       address: { ...toAddress({ address1: street, city, postcode }), country }
     },
     buyer: {
       name: oneLine(company ?? '') || person,
       vatId: isOutside ? null : vatIdOf(buyer?.vatId ?? ''),
       contact: company === undefined || person === '' ? null : { name: person, phone: null, email: null },
-      electronicAddress: null,
+      electronicAddress: filledOr(buyer?.email ?? ''),
       address: { ...toAddress(address), country: address.country ?? '' }
     }
   }
@@ -368,12 +381,14 @@ function toAddress({ address1, address2, city, postcode, state }: AddressParts):
   }
 }
 
-/** Where goods went, as far as the document says it. */
-function deliveredTo({ country, shipping, taxes }: InvoiceDocument): EAddress | null {
+/** Where goods went; for an earlier document or a consumer, the country alone. */
+function deliveredTo({ document, buyer }: InvoiceRow): EAddress | null {
+  const { country, shipping, taxes } = document
   // An intra-Community supply names the country (BR-IC-12), also the credit note of an amount.
   const isNamed = taxes.some((tax) => tax.category === 'supply' && hasPart(tax))
   if (country === '' || (!isNamed && (shipping === null || shipping.pickup === true))) return null
-  return { ...toAddress({}), country }
+  const place = [buyer?.shipTo, buyer?.address].find((each) => each?.country === country)
+  return { ...toAddress(place ?? {}), country }
 }
 
 const vatIdOf = (text: string): string | null => readVatId(text)?.id ?? filledOr(text)

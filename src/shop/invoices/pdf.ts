@@ -1,10 +1,12 @@
 import { documentPdf } from '../../platform/pdf/document.ts'
-import type { DocumentTable } from '../../platform/pdf/document.ts'
+import type { DocumentTable, EmbeddedData } from '../../platform/pdf/document.ts'
 import { textsIn } from '../../platform/texts/languages.ts'
 import type { Texts, Translate } from '../../platform/texts/languages.ts'
 import type { InvoiceRow } from './find.ts'
 import { toText } from './text.ts'
 import type { InvoiceText } from './text.ts'
+
+type Shown = { texts?: Texts; data?: EmbeddedData }
 
 /**
  * An invoice or a credit note as a PDF.
@@ -14,13 +16,14 @@ import type { InvoiceText } from './text.ts'
 export function invoicePdf(
   row: InvoiceRow,
   pageUrl: string,
-  texts: Texts = textsIn(row.document.language)
+  { texts = textsIn(row.document.language), data }: Shown = {}
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { t } = texts
   const text = toText(row, texts)
   const taxes = text.taxes.map(({ label, base, amount }) => ({ label: t('doc.taxOf', { tax: label, base }), amount }))
   const unreadable = t('doc.unreadable', { url: pageUrl })
-  return documentPdf({ ...text, taxes, table: tableOf(text, t) }, { issuedAt: row.issuedAt, unreadable, texts })
+  const content = { ...text, taxes, table: tableOf(text, t) }
+  return documentPdf(content, { issuedAt: row.issuedAt, unreadable, texts, ...(data === undefined ? {} : { data }) })
 }
 
 function tableOf({ lines, hasRates }: InvoiceText, t: Translate): DocumentTable {

@@ -1,3 +1,4 @@
+import type { InvoiceRow } from '../invoices/find.ts'
 import type { LawText } from '../settings/law-pages.ts'
 
 /** The content of an email, before it is rendered as HTML and plain text. Nothing in it is escaped yet. */
@@ -17,6 +18,8 @@ export type Email = {
   closing: string[]
   /** Texts of the shop's own, in full, so that the recipient keeps them. */
   lawTexts?: LawText[]
+  /** A document of a business that is attached as an electronic invoice. */
+  document?: { row: InvoiceRow; url: string }
   /**
    * Anyone can cause this email without paying and without a session of its recipient, so it counts for the recipient's
    * limit (`recipient_email`). Past the limit, an email with `limited` is not sent; the others have limits of their own.

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describeError } from '../../platform/log.ts'
 import { mailFolder } from '../../platform/mail/file-transport.ts'
+import { documentFile } from '../invoices/e-invoice-file.ts'
+import { obstacleOf } from '../invoices/e-invoice.ts'
 import type { MailTransport, MailMessage } from '../../platform/mail/message.ts'
 import { createMailTransport } from '../../platform/mail/transport.ts'
 import type { ShopContext } from '../context.ts'
@@ -142,7 +144,8 @@ async function deliver(
   try {
     const email = composeEmail(shop, mail, shop.clock.now())
     if (!(await mayReach(shop, mail, email))) throw new ObsoleteEmailError('too many emails to its recipient')
-    await transport.send(writeMessage(shop, templates, mail, email), cut)
+    const attachments = await attachmentsOf(email)
+    await transport.send({ ...writeMessage(shop, templates, mail, email), ...attachments }, cut)
     await markSent(shop.db, mail.id, shop.clock.now())
     return 'done'
   } catch (error) {
@@ -169,6 +172,15 @@ async function mayReach(shop: ShopContext, { recipient, attempts }: MailRow, { b
   if (budget === undefined || attempts > 1) return true
   const counter = { bucket: 'recipient_email', key: emailCounterKey(withoutPlusTag(emailKey(recipient))) } as const
   return (await tryTakePoint(shop, counter)) || budget === 'counted'
+}
+
+/** The electronic invoice of a business: XRechnung if the buyer gave a reference for it, else Factur-X. */
+async function attachmentsOf({ document }: Email): Promise<Pick<MailMessage, 'attachments'>> {
+  if (document === undefined) return {}
+  const { row, url } = document
+  const wanted = row.buyer?.reference === undefined ? (['facturx'] as const) : (['xrechnung', 'facturx'] as const)
+  const format = wanted.find((each) => obstacleOf(row, each) === undefined)
+  return format === undefined ? {} : { attachments: [await documentFile(row, format, { pageUrl: url })] }
 }
 
 /** The same row gives a message with the same id at every attempt. */

@@ -21,6 +21,7 @@ import type { LawText } from '../settings/law-pages.ts'
 import { postalLines } from '../../platform/postal/address.ts'
 import { lineImage } from '../catalog/public/image.ts'
 import type { Image } from '../catalog/public/shapes.ts'
+import { isForBusiness } from '../invoices/e-invoice-file.ts'
 import { currentDocuments } from '../invoices/find.ts'
 import type { InvoiceKind } from '../invoices/find.ts'
 import { toText } from '../invoices/text.ts'
@@ -207,13 +208,17 @@ export function viewOrder(shop: ShopContext, order: OrderRow): EmailLink {
   return { label: wordsOf(shop).t('mail.viewOrder'), url: orderPageUrl(shop, 'emails.orderUrl', order.publicToken) }
 }
 
-/** The link to the invoice of an order, or to the newest credit note of that; no link without one. */
-export function viewDocument(shop: ShopContext, order: OrderRow, kind: InvoiceKind): { also?: EmailLink } {
+/**
+ * The link to the invoice of an order, or to the newest credit note of that, and for a business the document itself; neither
+ * without one.
+ */
+export function viewDocument(shop: ShopContext, order: OrderRow, kind: InvoiceKind): Pick<Email, 'also' | 'document'> {
   const { invoice, notes } = currentDocuments(shop.db, order.id)
   const newest = kind === 'invoice' ? invoice : notes.at(-1)
   if (newest === undefined) return {}
   const label = wordsOf(shop).t(kind === 'invoice' ? 'mail.viewInvoice' : 'mail.viewCreditNote')
-  return { also: { label, url: documentUrl(shop, order, newest, { proof: invoiceProof(shop.keys, order) }) } }
+  const url = documentUrl(shop, order, newest, { proof: invoiceProof(shop.keys, order) })
+  return { also: { label, url }, ...(isForBusiness(newest) ? { document: { row: newest, url } } : {}) }
 }
 
 /** The link to pay an order after a failed payment: the page on which it is paid, or the site that takes the card. */

@@ -66,7 +66,7 @@ export function recordCard(
 export function recordContact(
   tx: Tx,
   orderId: number,
-  buyer: Partial<Pick<OrderRow, 'contact' | 'shippingAddress' | 'billingAddress'>>,
+  buyer: Partial<Pick<OrderRow, 'contact' | 'buyerReference' | 'shippingAddress' | 'billingAddress'>>,
   now: number
 ): void {
   tx.orm

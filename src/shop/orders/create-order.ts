@@ -40,6 +40,7 @@ export type NewOrder = Pick<
 > & {
   /** How long the order keeps its stock and coupons without being paid. */
   holdMinutes: number
+  buyerReference?: string | null
   deliveryConsentAt?: number | null
   ipCountry?: string | null
   /** Who places it, for its history; the checkout by default. */

@@ -103,7 +103,11 @@ export function correctBuyer(
   const invoice = findInvoice(tx, order.id)
   if (invoice === undefined) return undefined
   const { textLanguage } = textsIn(invoice.document.language)
-  if (isDeepStrictEqual(buyerOf(tx, before, textLanguage), buyerOf(tx, order, textLanguage))) return undefined
+  const printed = (row: OrderRow): object => {
+    const { lines, address, vatId, vatCheck } = buyerOf(tx, row, textLanguage)
+    return { lines, address, vatId, vatCheck }
+  }
+  if (isDeepStrictEqual(printed(before), printed(order))) return undefined
   const number = correctInvoice(tx, order, now)?.number
   return number === undefined ? undefined : { cancelled: invoice.number, number }
 }
@@ -261,7 +265,7 @@ function proofOf(db: Db, { outcome, consultation, checkedAt }: VatCheck): NonNul
 
 /** The billing address, or the shipping address if that names no place, with the name and company given elsewhere. */
 function buyerOf(db: Db, order: OrderRow, language: Language): InvoiceBuyer {
-  const { billingAddress, contact, vatId, vatCheck } = order
+  const { billingAddress, contact, vatId, vatCheck, buyerReference } = order
   const { firstName, lastName, companyName: company } = contact
   const known = Object.entries({ firstName, lastName, company }).filter(([, value]) => value !== undefined)
   const { address1, city, postcode } = billingAddress ?? {}
@@ -270,11 +274,24 @@ function buyerOf(db: Db, order: OrderRow, language: Language): InvoiceBuyer {
   const address = postalAddress.parse({ ...Object.fromEntries(known), ...billingAddress, ...shipped })
   const lines = postalLines(address, language)
   // A line break would let the buyer write lines of their own.
+  const isBusiness = vatId !== null || address.company !== undefined || buyerReference !== null
   return {
     lines: lines.map((line) => line.replaceAll(/\s+/g, ' ')),
     address,
     vatId,
-    ...(vatCheck === null ? {} : { vatCheck: proofOf(db, vatCheck) })
+    ...(vatCheck === null ? {} : { vatCheck: proofOf(db, vatCheck) }),
+    ...(buyerReference === null ? {} : { reference: buyerReference }),
+    ...(isBusiness ? reachedAt(order) : {})
+  }
+}
+
+/** Where a business gets its electronic invoice, and its goods. */
+function reachedAt(order: OrderRow): Pick<InvoiceBuyer, 'email' | 'shipTo'> {
+  const { email, shippingMethod } = order
+  const shipTo = (shippingMethod?.pickup ?? true) ? null : shipToOf(order)
+  return {
+    ...(email === null ? {} : { email }),
+    ...(shipTo === null ? {} : { shipTo: postalAddress.parse(shipTo) })
   }
 }
 

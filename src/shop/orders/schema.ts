@@ -70,6 +70,8 @@ export const orders = sqliteTable(
     vatId: personal(text('vat_id'), null),
     /** What VIES knew of it; null if the shop does not ask, or if it changes no tax. */
     vatCheck: personal(json('vat_check', vatCheck), null),
+    /** What a business wants to read on its electronic invoice, such as the Leitweg-ID of an authority. */
+    buyerReference: personal(text('buyer_reference'), null),
     /** The language tag of the buyer, for emails and documents; null for that of the shop. */
     language: notPersonal(text('language')),
     returnUrl: notPersonal(text('return_url')),

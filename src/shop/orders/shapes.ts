@@ -27,6 +27,10 @@ export const order = z.object({
     description: 'What other orders, which gave it back, pay of the total. The rest is due, or was paid.',
     example: 0
   }),
+  buyerReference: z
+    .string()
+    .nullable()
+    .meta({ description: 'What the buyer wants to read on its electronic invoice.', example: null }),
   lineItems: z
     .array(z.object({ name: z.string().meta({ example: 'Harbour lantern' }), quantity: count, total: amount }))
     .meta({ description: 'Totals after their share of the discounts; they add up to the total of the order.' }),

@@ -5,6 +5,7 @@ import type { Db, Orm } from '../../platform/db/database.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
 import { toMajor } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
+import type { DocumentFormat } from '../invoices/e-invoice-file.ts'
 import { findInvoice } from '../invoices/find.ts'
 import type { InvoiceRow } from '../invoices/find.ts'
 import { invoices } from '../invoices/schema.ts'
@@ -20,7 +21,7 @@ import type { Pagination } from '../../platform/public-fields.ts'
 
 /** Reads what the public form of an order shows: its row, its attribution if it has one, and its referral. */
 function selectFacts(orm: Orm) {
-  const { id, status, currency, createdAt, updatedAt, renewalOf } = orders
+  const { id, status, currency, createdAt, updatedAt, renewalOf, buyerReference } = orders
   const { subtotalMinor, discountMinor, shippingMinor, taxMinor, taxIncluded, totalMinor, refundedMinor } = orders
   const {
     orderId: _order,
@@ -44,6 +45,7 @@ function selectFacts(orm: Orm) {
       updatedAt,
       addedTo: orders.addedTo,
       creditedMinor: credited(orm),
+      buyerReference,
       renewalOf,
       ...attribution,
       referralId: referrals.id,
@@ -89,6 +91,7 @@ function toOrder(order: OrderFacts, lines: readonly OrderLine[]): ListedOrder {
     ...toRefundProgress(order),
     createdAt: toIso(order.createdAt),
     updatedAt: toIso(order.updatedAt),
+    buyerReference: order.buyerReference,
     renewalOf: order.renewalOf,
     addedTo: order.addedTo,
     credited: toMajor(order.creditedMinor, order.currency),
@@ -348,10 +351,10 @@ export function invoiceUrls(
   return new Map(rows.map((row) => [row.id, urlOf(shop, row, null, { proof: proofOf(row) })]))
 }
 
-type Shown = { format?: 'page' | 'pdf'; proof?: string | null }
+type Shown = { format?: 'page' | DocumentFormat; proof?: string | null }
 
 /**
- * The address of an invoice or a credit note, as a page or as a PDF. `proof` shows the name and the address. That of the
+ * The address of an invoice or a credit note, as a page or as a file. `proof` shows the name and the address. That of the
  * latest invoice has no number, so that it stays right when the invoice is corrected.
  */
 export function documentUrl(
@@ -372,7 +375,7 @@ function urlOf(
   const query = new URLSearchParams({
     ...(number === null ? {} : { number }),
     ...(proof === null ? {} : { proof }),
-    ...(format === 'pdf' ? { format } : {})
+    ...(format === 'page' ? {} : { format })
   }).toString()
   return `${shop.publicUrl()}/checkout/invoice/${publicToken}${query === '' ? '' : `?${query}`}`
 }

@@ -57,6 +57,12 @@ export const definitions = {
     'The court and number of the company register, such as HRB 12345, Amtsgericht Hamburg',
     upTo(200)
   ),
+  'shop.legal.email': text(
+    '',
+    'The email address of the seller, on documents; XRechnung needs it',
+    z.union([z.literal(''), z.email().max(254)], rules.email)
+  ),
+  'shop.legal.phone': text('', 'The phone number of the seller, on documents; XRechnung needs it', upTo(50)),
   'shop.legal.bankAccount': text('', 'The bank account of the seller, on documents', upTo(200)),
   'shop.legal': text(
     '',

@@ -18,6 +18,8 @@ export const seller = z.object({
   taxNumber: z.string(),
   register: z.string(),
   bankAccount: z.string(),
+  email: z.string(),
+  phone: z.string(),
   /** What else the law asks for, in lines. */
   legal: z.string()
 })
@@ -35,6 +37,8 @@ export function sellerOf(db: Db): Seller {
     taxNumber: setting(db, 'shop.legal.taxNumber'),
     register: setting(db, 'shop.legal.register'),
     bankAccount: setting(db, 'shop.legal.bankAccount'),
+    email: setting(db, 'shop.legal.email'),
+    phone: setting(db, 'shop.legal.phone'),
     legal: setting(db, 'shop.legal')
   }
 }
@@ -50,12 +54,14 @@ export function senderLines(
 
 /** The seller in lines, the name first. */
 export function sellerLines(seller: Seller, { t, textLanguage }: Pick<Texts, 't' | 'textLanguage'>): string[] {
-  const { vatId, taxNumber, register, bankAccount, legal } = seller
+  const { vatId, taxNumber, register, bankAccount, email, phone, legal } = seller
   const numbers = [
     vatId === '' ? '' : t('doc.vatId', { id: vatId }),
     taxNumber === '' ? '' : t('seller.taxNumber', { number: taxNumber }),
     register,
-    bankAccount === '' ? '' : t('seller.bankAccount', { account: bankAccount })
+    bankAccount === '' ? '' : t('seller.bankAccount', { account: bankAccount }),
+    phone,
+    email
   ]
   return [...senderLines(seller, { textLanguage }), ...numbers, ...legal.split('\n')]
     .map((line) => line.trim())
@@ -73,15 +79,28 @@ export function sellerText(db: Db, texts: Pick<Texts, 't' | 'textLanguage'>): st
  * for a tax number.
  */
 export function missingOfSeller(db: Db): SettingKey[] {
-  const { street, postcode, city, country, vatId, taxNumber, legal } = sellerOf(db)
+  const seller = sellerOf(db)
   // The address and the numbers can be in the free text.
-  if (legal !== '') return []
-  const required = {
+  return seller.legal === '' ? emptyParts(requiredParts(seller)) : []
+}
+
+/** The settings without which documents can't be electronic invoices, which read no free text, in one form at least. */
+export function missingForEInvoices(db: Db): SettingKey[] {
+  const seller = sellerOf(db)
+  const { email, phone } = seller
+  return emptyParts({ ...requiredParts(seller), 'shop.legal.email': email, 'shop.legal.phone': phone })
+}
+
+function requiredParts({ street, postcode, city, country, vatId, taxNumber }: Seller) {
+  return {
     'shop.legal.street': street,
     'shop.legal.postcode': postcode,
     'shop.legal.city': city,
     'shop.country': country,
     'shop.legal.taxNumber': vatId || taxNumber
-  }
-  return keysOf(required).filter((key) => required[key] === '')
+  } as const
+}
+
+function emptyParts(parts: Partial<Record<SettingKey, string>>): SettingKey[] {
+  return keysOf(parts).filter((key) => parts[key] === '')
 }

@@ -17,6 +17,8 @@ const seller = {
   'shop.legal.postcode': '20457',
   'shop.legal.city': 'Hamburg',
   'shop.legal.vatId': 'DE136695976',
+  'shop.legal.email': 'bill@lantern.example',
+  'shop.legal.phone': '+49 40 555 0100',
   'shop.legal.register': 'HRB 12345, Amtsgericht Hamburg',
   'shop.timeZone': 'Europe/Berlin'
 }

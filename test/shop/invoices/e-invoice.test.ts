@@ -2,19 +2,24 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { toDecimalText } from '../../../src/platform/money.ts'
 import { toCii } from '../../../src/shop/invoices/cii.ts'
-import { toEInvoice } from '../../../src/shop/invoices/e-invoice.ts'
+import { obstacleOf, toEInvoice } from '../../../src/shop/invoices/e-invoice.ts'
+import type { EInvoiceFormat } from '../../../src/shop/invoices/e-invoice.ts'
+import type { TaxCategory } from '../../../src/shop/tax/categories.ts'
 import { documentsOf, listDocuments } from '../../../src/shop/invoices/find.ts'
+import { toUbl } from '../../../src/shop/invoices/ubl.ts'
 import type { InvoiceRow } from '../../../src/shop/invoices/find.ts'
 import type { NewLine } from '../../../src/shop/orders/create-order.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { brokenRules } from '../../support/e-invoices/rules.ts'
 import { schemaErrors } from '../../support/e-invoices/schemas.ts'
-import { ciiTerms } from '../../support/e-invoices/terms.ts'
+import { readXml } from '../../support/e-invoices/read-xml.ts'
+import { ciiTerms, ublTerms } from '../../support/e-invoices/terms.ts'
+import { misplaced } from '../../support/e-invoices/ubl-order.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
 import { emptyShop } from '../../support/temporary-shop.ts'
 import { checkDocuments, giveBack, makeFrench, refundedCart } from '../orders/refund-properties.ts'
-import { frenchId, makeGerman, sell } from './cases.ts'
+import { companies, frenchId, makeGerman, sell } from './cases.ts'
 
 let shop: TestShop
 beforeEach(() => {
@@ -28,15 +33,17 @@ const book: Partial<NewLine> = { unitPriceMinor: 1290, totalMinor: 1290, taxClas
 const file: Partial<NewLine> = { unitPriceMinor: 500, totalMinor: 500, type: 'digital', name: 'Plans' }
 const domestic = { to: 'DE', shippingMinor: 490 } as const
 
-/** Writes documents as CII, and expects that they keep the rules and the schema and have the sums of the documents. */
+/** Writes documents in both syntaxes, and expects that they keep the rules and have the sums of the documents. */
 async function written(rows: readonly InvoiceRow[]) {
-  const files = rows.map((row) => toCii(toEInvoice(row)))
-  expect(await schemaErrors(files)).toEqual([])
-  return files.map((source, index) => {
-    const row = rows[index]
-    const terms = ciiTerms(source)
-    expect(brokenRules(terms)).toEqual([])
-    if (row !== undefined) expectSums(terms.sums, row)
+  const files = rows.map((row) => ({ row, cii: toCii(toEInvoice(row)), ubl: toUbl(toEInvoice(row)) }))
+  expect(await schemaErrors(files.map(({ cii }) => cii))).toEqual([])
+  return files.map(({ row, cii, ubl }) => {
+    const [terms, german] = [ciiTerms(cii), ublTerms(ubl)]
+    expect([brokenRules(terms), brokenRules(german, 'XRechnung')]).toEqual([[], []])
+    expect(misplaced(readXml(ubl))).toEqual([])
+    expectSums(terms.sums, row)
+    const { specification: _one, currencies: _all, deliverTo: place, ...same } = terms
+    expect(german).toMatchObject(place?.city === null ? same : { ...same, deliverTo: place })
     return terms
   })
 }
@@ -159,7 +166,51 @@ it('keeps the rules for random carts and refunds, and the sums of each document 
     fc.property(refundedCart, (cart) => checkDocuments(shops, cart)),
     { numRuns: 40 }
   )
+  const { address, ...buyer } = { address: companies.FR, vatId: null, email: 'buyer@phare.example', lines: [] }
   const rows = shops.flatMap((db) => [...listDocuments(db, {})])
   expect(rows.length).toBeGreaterThan(60)
-  await written(rows)
+  await written(
+    rows.map(({ document, ...row }) => {
+      const named = { ...document.seller, city: 'Brest', postcode: '29200', email: 'bill@phare.example', phone: '0298' }
+      return { ...row, buyer: { ...buyer, address }, document: { ...document, seller: named } }
+    })
+  )
+})
+
+it('says why a document can be no electronic invoice', () => {
+  const [invoice] = sell(shop.db, [lamp], domestic, shop.clock.now())
+  if (invoice === undefined) throw new Error('there is no invoice')
+  const { buyer, document } = invoice
+  const of = (changes: Partial<InvoiceRow>, format: EInvoiceFormat = 'facturx') =>
+    obstacleOf({ ...invoice, ...changes }, format)
+  const seller = { ...document.seller, city: '', vatId: '', email: '', phone: ' ' }
+  const [tax] = document.taxes
+  const taxed = (...categories: TaxCategory[]) => ({
+    document: {
+      ...document,
+      taxes: categories.flatMap((category) => (tax === undefined ? [] : [{ ...tax, category }]))
+    }
+  })
+  expect(of({})).toBeUndefined()
+  expect(of({}, 'xrechnung')).toBeUndefined()
+  expect(of({ buyer: null })).toEqual({ kind: 'erased' })
+  expect(of({ currency: 'KWD' })).toEqual({ kind: 'currency' })
+  expect(of(taxed('none'))).toEqual({ kind: 'untaxed' })
+  expect(of(taxed('outside', 'export'))).toEqual({ kind: 'mixed' })
+  expect(of({ document: { ...document, seller } })).toEqual({
+    kind: 'seller',
+    lacks: ['shop.legal.city', 'shop.legal.taxNumber']
+  })
+  expect(of({ document: { ...document, seller: { ...seller, city: 'Kiel', taxNumber: '1' } } }, 'xrechnung')).toEqual({
+    kind: 'seller',
+    lacks: ['shop.legal.email', 'shop.legal.phone']
+  })
+  expect(of({ ...taxed('supply'), buyer: buyer && { ...buyer, address: { country: 'FR' } } })).toEqual({
+    kind: 'buyer',
+    lacks: ['company', 'postcode', 'city', 'vat-id']
+  })
+  expect(of({ buyer: buyer && { lines: buyer.lines, address: buyer.address, vatId: null } }, 'xrechnung')).toEqual({
+    kind: 'buyer',
+    lacks: ['email']
+  })
 })

@@ -37,6 +37,7 @@ describe("a customer's orders", () => {
           createdAt: '2026-06-01T12:00:00.000Z',
           updatedAt: '2026-06-01T12:00:00.000Z',
           renewalOf: null,
+          buyerReference: null,
           addedTo: null,
           credited: 0,
           totals: { subtotal: 28.99, discount: 2.51, shipping: 0, tax: 0, taxIncluded: true, total: 26.48 },

@@ -111,9 +111,29 @@ const rules: Readonly<Record<string, (terms: Terms) => boolean>> = {
     })
 }
 
+/** The rules that XRechnung 3.0 adds (KoSIT, chapter 12). */
+const germanRules: typeof rules = {
+  'BR-DE-02 a contact': ({ seller }) => seller.contact !== null,
+  'BR-DE-03 and -04 city and postcode of the seller': ({ seller }) =>
+    isFilled(seller.city) && isFilled(seller.postcode),
+  'BR-DE-05 to -07 name, phone and email of the contact': ({ seller: { contact } }) =>
+    [contact?.name, contact?.phone, contact?.email].every((part) => isFilled(part ?? null)),
+  'BR-DE-08 and -09 city and postcode of the buyer': ({ buyer }) => isFilled(buyer.city) && isFilled(buyer.postcode),
+  'BR-DE-10 and -11 city and postcode of the delivery': ({ deliverTo }) =>
+    deliverTo === null || (isFilled(deliverTo.city) && isFilled(deliverTo.postcode)),
+  'BR-DE-15 buyer reference': ({ buyerReference }) => isFilled(buyerReference),
+  'BR-DE-16 a tax id of the seller': ({ seller, taxes }) =>
+    taxes.every(({ code }) => code === 'O') || isFilled(seller.vatId ?? seller.taxNumber),
+  'BR-DE-21 specification': ({ specification }) =>
+    specification === 'urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0',
+  'PEPPOL-EN16931-R010 and -R020 electronic addresses': ({ seller, buyer }) =>
+    [seller, buyer].every(({ electronicAddress }) => electronicAddress?.scheme === 'EM')
+}
+
 /** The names of the rules that an invoice breaks. */
-export function brokenRules(terms: Terms): string[] {
-  return Object.entries(rules).flatMap(([name, holds]) => (holds(terms) ? [] : [name]))
+export function brokenRules(terms: Terms, of: 'EN 16931' | 'XRechnung' = 'EN 16931'): string[] {
+  const all = of === 'XRechnung' ? { ...rules, ...germanRules } : rules
+  return Object.entries(all).flatMap(([name, holds]) => (holds(terms) ? [] : [name]))
 }
 
 type Tax = { code: string | null; percent: string | null }

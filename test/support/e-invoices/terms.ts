@@ -166,6 +166,115 @@ function ciiTax(tax: Element): Tax {
   return { code: textAt(tax, 'CategoryCode'), percent: textAt(tax, 'RateApplicablePercent') }
 }
 
+/** The terms in the syntax UBL. */
+export function ublTerms(source: string): Terms {
+  const root = readXml(source)
+  const sums = only(root, 'LegalMonetaryTotal')
+  const isCredit = root.name === 'CreditNote'
+  const [preceding] = allAt(root, 'BillingReference/InvoiceDocumentReference')
+  const [address] = allAt(root, 'Delivery/DeliveryLocation/Address')
+  return {
+    specification: textAt(root, 'CustomizationID'),
+    type: textAt(root, isCredit ? 'CreditNoteTypeCode' : 'InvoiceTypeCode'),
+    number: textAt(root, 'ID'),
+    date: textAt(root, 'IssueDate'),
+    currency: textAt(root, 'DocumentCurrencyCode'),
+    buyerReference: textAt(root, 'BuyerReference'),
+    seller: ublParty(only(root, 'AccountingSupplierParty/Party')),
+    buyer: ublParty(only(root, 'AccountingCustomerParty/Party')),
+    deliveryDate: textAt(root, 'Delivery/ActualDeliveryDate'),
+    deliverTo:
+      address === undefined
+        ? null
+        : {
+            country: textAt(address, 'Country/IdentificationCode'),
+            city: textAt(address, 'CityName'),
+            postcode: textAt(address, 'PostalZone')
+          },
+    preceding:
+      preceding === undefined ? null : { number: textAt(preceding, 'ID'), date: textAt(preceding, 'IssueDate') },
+    lines: allAt(root, isCredit ? 'CreditNoteLine' : 'InvoiceLine').map((line) => ublLine(line, isCredit)),
+    adjustments: allAt(root, 'AllowanceCharge').map((each) => ({
+      isCharge: textAt(each, 'ChargeIndicator') === 'true',
+      amount: textAt(each, 'Amount'),
+      reason: textAt(each, 'AllowanceChargeReason'),
+      tax: ublTax(only(each, 'TaxCategory'))
+    })),
+    taxes: allAt(root, 'TaxTotal/TaxSubtotal').map((tax) => {
+      const { code, percent } = ublTax(only(tax, 'TaxCategory'))
+      return {
+        code,
+        // XRechnung has a rate here (BR-DE-14), and none in the lines.
+        percent: code === 'O' && percent === '0' ? null : percent,
+        base: textAt(tax, 'TaxableAmount'),
+        amount: textAt(tax, 'TaxAmount'),
+        reason: textAt(tax, 'TaxCategory/TaxExemptionReason'),
+        reasonCode: textAt(tax, 'TaxCategory/TaxExemptionReasonCode')
+      }
+    }),
+    sums: {
+      lines: textAt(sums, 'LineExtensionAmount'),
+      allowances: textAt(sums, 'AllowanceTotalAmount'),
+      charges: textAt(sums, 'ChargeTotalAmount'),
+      net: textAt(sums, 'TaxExclusiveAmount'),
+      tax: textAt(root, 'TaxTotal/TaxAmount'),
+      total: textAt(sums, 'TaxInclusiveAmount'),
+      paid: textAt(sums, 'PrepaidAmount'),
+      due: textAt(sums, 'PayableAmount')
+    },
+    currencies: currenciesIn(root)
+  }
+}
+
+function ublLine(line: Element, isCredit: boolean): Terms['lines'][number] {
+  const [period] = allAt(line, 'InvoicePeriod')
+  const quantity = only(line, isCredit ? 'CreditedQuantity' : 'InvoicedQuantity')
+  return {
+    net: textAt(line, 'LineExtensionAmount'),
+    quantity: quantity.text,
+    unit: quantity.attributes['unitCode'] ?? null,
+    price: textAt(line, 'Price/PriceAmount'),
+    name: textAt(line, 'Item/Name'),
+    sku: textAt(line, 'Item/SellersItemIdentification/ID'),
+    tax: ublTax(only(line, 'Item/ClassifiedTaxCategory')),
+    allowances: allAt(line, 'AllowanceCharge/Amount').map(({ text }) => text),
+    period: period === undefined ? null : { from: textAt(period, 'StartDate'), to: textAt(period, 'EndDate') }
+  }
+}
+
+function ublParty(party: Element): Party {
+  const registered = (scheme: string): string | null => {
+    const found = allAt(party, 'PartyTaxScheme').find((each) => textAt(each, 'TaxScheme/ID') === scheme)
+    return found === undefined ? null : textAt(found, 'CompanyID')
+  }
+  const [contact] = allAt(party, 'Contact')
+  const [endpoint] = allAt(party, 'EndpointID')
+  return {
+    name: textAt(party, 'PartyLegalEntity/RegistrationName'),
+    ids: [...allAt(party, 'PartyIdentification/ID'), ...allAt(party, 'PartyLegalEntity/CompanyID')].map(
+      ({ text }) => text
+    ),
+    vatId: registered('VAT'),
+    taxNumber: registered('FC'),
+    country: textAt(party, 'PostalAddress/Country/IdentificationCode'),
+    city: textAt(party, 'PostalAddress/CityName'),
+    postcode: textAt(party, 'PostalAddress/PostalZone'),
+    contact:
+      contact === undefined
+        ? null
+        : {
+            name: textAt(contact, 'Name'),
+            phone: textAt(contact, 'Telephone'),
+            email: textAt(contact, 'ElectronicMail')
+          },
+    electronicAddress: endpoint === undefined ? null : { scheme: endpoint.attributes['schemeID'], id: endpoint.text }
+  }
+}
+
+function ublTax(category: Element): Tax {
+  return { code: textAt(category, 'ID'), percent: textAt(category, 'Percent') }
+}
+
 function only(from: Element, path: string): Element {
   const [found, other] = allAt(from, path)
   if (found === undefined || other !== undefined) throw new Error(`${from.name} has not exactly one ${path}`)

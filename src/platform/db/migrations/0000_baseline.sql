@@ -878,6 +878,7 @@ CREATE TABLE `orders` (
 	`notes` text,
 	`vat_id` text,
 	`vat_check` text,
+	`buyer_reference` text,
 	`language` text,
 	`return_url` text,
 	`cancel_url` text,
@@ -918,8 +919,8 @@ CREATE INDEX `orders_by_renewal` ON `orders` (`renewal_of`) WHERE renewal_of IS 
 CREATE INDEX `orders_by_addition` ON `orders` (`added_to`) WHERE added_to IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `orders_paid` ON `orders` (`paid_at`,`currency`,`subtotal_minor`,`discount_minor`,`shipping_minor`,`tax_minor`,`total_minor`,`refunded_minor`,`imported`) WHERE paid_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `orders_by_time` ON `orders` (`created_at`,`id`);--> statement-breakpoint
-CREATE INDEX `orders_unpaid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL OR vat_check IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
-CREATE INDEX `orders_paid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NOT NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL OR vat_check IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
+CREATE INDEX `orders_unpaid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL OR vat_check IS NOT NULL OR buyer_reference IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
+CREATE INDEX `orders_paid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NOT NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL OR vat_check IS NOT NULL OR buyer_reference IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
 CREATE INDEX `orders_held` ON `orders` (`hold_ends_at`) WHERE status = 'pending';--> statement-breakpoint
 CREATE TABLE `refund_lines` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,

@@ -101,6 +101,7 @@ export const pages = {
   coupon: 'Gutschein (freiwillig)',
   apply: 'Einlösen',
   vatId: 'USt-IdNr. eines Unternehmens (freiwillig)',
+  buyerReference: 'Referenz auf der Rechnung, etwa eine Leitweg-ID (freiwillig)',
   note: 'Eine Nachricht an den Shop (freiwillig)',
   yourOrder: 'Ihre Bestellung',
   optional: '{label} (freiwillig)',

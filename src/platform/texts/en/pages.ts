@@ -99,6 +99,7 @@ export const pages = {
   coupon: 'Coupon (optional)',
   apply: 'Apply',
   vatId: 'VAT id of a business (optional)',
+  buyerReference: 'Reference on the invoice, such as a Leitweg-ID (optional)',
   note: 'A note to the shop (optional)',
   yourOrder: 'Your order',
   optional: '{label} (optional)',

@@ -101,6 +101,7 @@ export const pages = {
   coupon: 'Bon de réduction (facultatif)',
   apply: 'Appliquer',
   vatId: 'Numéro de TVA d’une entreprise (facultatif)',
+  buyerReference: 'Référence sur la facture, par exemple un Leitweg-ID (facultatif)',
   note: 'Un message à la boutique (facultatif)',
   yourOrder: 'Votre commande',
   optional: '{label} (facultatif)',
