@@ -18,6 +18,7 @@ const user = { userId: 1 }
 /** What does not happen in the demo shop. The compiler compares it with the type of what the shop emits. */
 const others: Partial<ShopEvents> = {
   'account.verified': user,
+  'account.marketing_changed': { ...user, marketingOptIn: 'yes' },
   'account.deactivated': user,
   'order.changed': { orderId: 1, fields: ['email'] },
   'withdrawal.received': { declarationId: 1, orderId: 1, lines: [{ line: 1, name: 'Mug', quantity: 1 }] },
@@ -49,6 +50,13 @@ const others: Partial<ShopEvents> = {
     to: null
   },
   'affiliate.coupon_added': { affiliateId: 1, couponId: 1, code: 'MIRA10' },
+  'order.vat_id_checked': {
+    orderId: 1,
+    outcome: 'confirmed',
+    accepted: true,
+    consultation: 'WAPIAAAAYhX1jWsP',
+    checkedAt: '2026-01-01T00:00:00.000Z'
+  },
   'affiliate.coupon_removed': { affiliateId: 1, couponId: 1, code: 'MIRA10' },
   'affiliate.bonus': { affiliateId: 1, amountMinor: 100, currency: 'EUR', reason: 'thank you' },
   'setting.changed': { key: 'affiliates.rate', from: '10', to: '12' },
