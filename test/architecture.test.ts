@@ -16,7 +16,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/shipping/input.ts', 'shop/tax/input.ts', 'shop/benefits/input.ts'],
   ['shop/accounts', 'shop/catalog'],
   ['shop/desk', 'shop/redirects'],
-  ['shop/affiliates', 'shop/benefits', 'shop/shipping', 'shop/tax'],
+  ['shop/affiliates', 'shop/benefits', 'shop/shipping', 'shop/tax', 'shop/gift-cards'],
   ['shop/referrals', 'shop/invoices', 'shop/feeds'],
   ['shop/orders'],
   ['shop/payments', 'shop/shipments'],

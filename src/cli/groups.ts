@@ -57,6 +57,7 @@ export const groups: readonly Group[] = [
     about: 'commission rates of products, categories and coupons',
     load: () => import('./offers/commissions.ts')
   },
+  { name: 'gift-cards', use: 'selling', about: 'gift cards', load: () => import('./offers/gift-cards.ts') },
   { name: 'shipping', use: 'selling', about: 'shipping zones and methods', load: () => import('./offers/shipping.ts') },
   { name: 'tax', use: 'selling', about: 'tax rates and VAT ids', load: () => import('./offers/tax.ts') },
   {

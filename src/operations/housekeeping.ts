@@ -9,6 +9,7 @@ import { purgePrices } from '../shop/catalog/public/lowest-price.ts'
 import { dropExpiredKeys } from '../shop/checkout/idempotency.ts'
 import { eraseDormant, forgetGuests, remindDormant } from '../shop/customers/retention.ts'
 import { forgetOldDeclarers } from '../shop/declarations/find.ts'
+import { expireCards, mailDueCards } from '../shop/gift-cards/cards.ts'
 import { purgeEvents } from '../shop/events/list-events.ts'
 import { shopDay, startOfShopDay } from '../shop/settings/shop-days.ts'
 import { purgeMails } from '../shop/mail/queue.ts'
@@ -46,6 +47,8 @@ const purges: readonly Change[] = [
   purgeDeliveries,
   purgePrices,
   purgeVatChecks
+  expireCards,
+  mailDueCards
 ]
 
 /**

@@ -137,6 +137,19 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
     created_at: now,
     updated_at: now
   })
+  const card = { salt: 'golden', currency: 'EUR', issued_minor: 5000, created_at: now }
+  const bearer = { recipient_email: 'lena@shop.example', recipient_key: 'lena@shop.example', message: 'For you' }
+  insert('gift_cards', { ...card, ...bearer, code_hash: '4'.repeat(64), last_four: '0123', reason: 'late parcel' })
+  const ofOrder = {
+    order_id: 1,
+    order_item_id: 1,
+    recipient_email: 'ada@shop.example',
+    recipient_key: 'ada@shop.example'
+  }
+  insert('gift_cards', { ...card, ...ofOrder, code_hash: '5'.repeat(64), last_four: '4567' })
+  insert('gift_card_entries', { gift_card_id: 1, kind: 'issued', amount_minor: 5000, by: 'operator', at: now })
+  const sold = { kind: 'sold', amount_minor: 5000, order_id: 1, by: 'checkout', at: now }
+  insert('gift_card_entries', { gift_card_id: 2, ...sold })
   insert('order_holders', { order_id: 1, buyer: 'guest:golden', is_guest: 1, address_key: 'f'.repeat(32) })
   const parcel = { carrier: 'DHL', tracking: '0034', url: 'https://dhl.example/0034' }
   insert('shipments', { order_id: 1, ...parcel, by: 'operator', shipped_at: now })

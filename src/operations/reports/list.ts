@@ -2,6 +2,7 @@ import type { ShopContext } from '../../shop/context.ts'
 import { affiliatesReport } from './affiliates.ts'
 import { couponsReport } from './coupons.ts'
 import { ecSalesReport } from './ec-sales.ts'
+import { giftCardsReport } from './gift-cards.ts'
 import { journalReport } from './journal.ts'
 import { ossReport } from './oss.ts'
 import { paymentsReport } from './payments.ts'
@@ -21,6 +22,7 @@ export const reports: readonly Report<ShopContext>[] = [
   taxReport,
   ossReport,
   ecSalesReport,
+  giftCardsReport,
   journalReport,
   paymentsReport
 ]

@@ -7,6 +7,7 @@ import { forgetBinding } from '../affiliates/bindings.ts'
 import { anonymiseAffiliateOf } from '../affiliates/decide.ts'
 import { endRenewals } from '../benefits/kinds/subscription.ts'
 import { forgetDeclarer } from '../declarations/find.ts'
+import { forgetRecipient } from '../gift-cards/cards.ts'
 import { anonymiseOrdersOf } from '../orders/buyer.ts'
 import { countGuestOrders } from '../orders/find.ts'
 import { forgetCustomersOf } from '../payments/gateway-customer.ts'
@@ -21,6 +22,7 @@ export function eraseGuest(db: Db, emailKey: string): void {
     const guest = { id: null, emailKey }
     forgetTracking(tx, guest)
     forgetDeclarer(tx, guest)
+    forgetRecipient(tx, emailKey)
     anonymiseOrdersOf(tx, guest)
     eraseMailsTo(tx, emailKey)
   })
@@ -43,6 +45,7 @@ export function erasePerson(db: Db, userId: number, now: number): { user: UserRo
     forgetCustomersOf(tx, userId)
     forgetTracking(tx, user)
     forgetDeclarer(tx, user)
+    forgetRecipient(tx, user.emailKey)
     anonymiseOrdersOf(tx, user)
     anonymiseAffiliateOf(tx, userId, now)
     forgetBinding(tx, userId)

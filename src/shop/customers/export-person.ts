@@ -12,6 +12,7 @@ import { affiliates } from '../affiliates/schema.ts'
 import { findAffiliateOfUser } from '../affiliates/find.ts'
 import { toAffiliate } from '../affiliates/view.ts'
 import { declarationsOf } from '../declarations/find.ts'
+import { cardsOfPerson } from '../gift-cards/cards.ts'
 import { benefitsAsJson } from '../benefits/list-benefits.ts'
 import { rolesOf } from '../entitlements/roles.ts'
 import { documentsOf } from '../invoices/find.ts'
@@ -40,6 +41,7 @@ export function exportPerson(db: Db, user: UserRow, now: number) {
     orders,
     invoices: orders.flatMap(({ id }) => documentsOf(db, id).map(toInvoice)),
     declarations: declarationsOf(db, idsOf(orders), user.emailVerifiedAt === null ? null : user.emailKey),
+    giftCards: cardsOfPerson(db, idsOf(orders), user.emailVerifiedAt === null ? null : user.emailKey, now),
     stripeCustomers: customersOf(db, user.id),
     includesGuestOrders: user.emailVerifiedAt !== null,
     benefits: benefitsAsJson(db, user.id, now),
@@ -60,6 +62,7 @@ export function exportGuest(db: Db, email: string, now: number) {
     orders,
     invoices: orders.flatMap(({ id }) => documentsOf(db, id).map(toInvoice)),
     declarations: declarationsOf(db, idsOf(orders), key),
+    giftCards: cardsOfPerson(db, idsOf(orders), key, now),
     includesGuestOrders: true
   }
 }

@@ -96,7 +96,7 @@ export const eventTypes = {
       currency,
       full: z.boolean().meta({ description: 'Whether everything is refunded now.' }),
       way: z
-        .enum(['payment', 'order'])
+        .enum(['payment', 'order', 'gift_card'])
         .meta({ description: 'Where the money goes: back the way it was paid, or to the payment of another order.' }),
       lines: z
         .array(
@@ -178,6 +178,18 @@ export const eventTypes = {
     },
     'order'
   ),
+  'gift_card.issued': event(
+    'a gift card was issued by an operator or sold by an order',
+    {
+      giftCardId: id,
+      amountMinor: minor,
+      currency,
+      orderId: id.nullable().meta({ description: 'Null without an order.' })
+    },
+    null
+  ),
+  'gift_card.blocked': event('a gift card was blocked: it pays no further order', { giftCardId: id }, null),
+  'gift_card.unblocked': event('a blocked gift card can pay again', { giftCardId: id }, null),
   'referral.created': event('an order was attributed to an affiliate', referral, null),
   'referral.accepted': event('a referral was accepted: its commission is owed', referral, null),
   'referral.credited': event(

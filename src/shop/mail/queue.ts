@@ -179,6 +179,8 @@ export type MailData = {
   subscription_ended: { orderId: number }
   /** To a buyer who withdraws from a contract or cancels a subscription. */
   declaration_received: { declarationId: number }
+  /** The code is derived when the email is composed. */
+  gift_card: { giftCardId: number }
   affiliate_decision: { affiliateId: number; decision: AffiliateDecision }
   /** The affiliate's rate in basis points from a time (epoch ms) on. */
   affiliate_rate: { affiliateId: number; rateBps: number; from: number }

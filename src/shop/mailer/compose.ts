@@ -23,6 +23,7 @@ import type { Email } from './email.ts'
 import { ObsoleteEmailError } from './email.ts'
 import { claimOrderEmail, receiptEmail, refundEmail, refundFailedEmail } from './order-emails.ts'
 import { changeDroppedEmail, orderChangedEmail, returnExpectedEmail } from './change-email.ts'
+import { giftCardEmail, giftCardLanguage } from './gift-card-email.ts'
 import { orderShippedEmail } from './shipment-email.ts'
 import { deskInvitationEmail, newOrderEmail, paymentWarningEmail } from './shop-emails.ts'
 import {
@@ -98,6 +99,7 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
   subscription_cancelled: composer<'subscription_cancelled'>(byOrder, subscriptionCancelledEmail),
   subscription_ended: composer<'subscription_ended'>(byOrder, subscriptionEndedEmail),
   declaration_received: composer<'declaration_received'>(z.object({ declarationId: id }), declarationEmail),
+  gift_card: composer<'gift_card'>(z.object({ giftCardId: id }), giftCardEmail),
   affiliate_decision: composer<'affiliate_decision'>(
     z.object({ affiliateId: id, decision: z.enum(affiliateDecisions) }),
     affiliateDecisionEmail
@@ -148,9 +150,10 @@ export function forReader(shop: ShopContext, template: string, data: unknown): S
 }
 
 function readerLanguage(db: Db, data: Record<string, unknown>): string | null {
-  const { orderId, userId, affiliateId, declarationId, language } = data
+  const { orderId, userId, affiliateId, declarationId, giftCardId, language } = data
   if (typeof language === 'string') return language
   if (typeof declarationId === 'number') return findDeclaration(db, declarationId)?.language ?? null
+  if (typeof giftCardId === 'number') return giftCardLanguage(db, giftCardId)
   if (typeof orderId === 'number') return findOrder(db, orderId)?.language ?? null
   const affiliate = typeof affiliateId === 'number' ? findAffiliateById(db, affiliateId) : undefined
   const id = typeof userId === 'number' ? userId : affiliate?.userId

@@ -174,6 +174,7 @@ function sampleOf(shop: ShopContext, template: MailTemplate): Sample {
       subject: `We have received your withdrawal from ${order}`,
       opening: 'We have received your withdrawal.'
     },
+    gift_card: { subject: `A gift card for ${name}`, opening: 'The code is 0123-4567-89ABC-DEFGH-JKMN-PQRS.' },
     affiliate_decision: { subject: `You are now an affiliate of ${name}`, opening: 'Your code is mira.' },
     affiliate_rate: {
       subject: `Your commission rate at ${name}`,

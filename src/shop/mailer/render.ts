@@ -174,6 +174,7 @@ const rules: Readonly<Record<MailTemplate, { order: boolean; link: boolean }>> =
   subscription_cancelled: { order: true, link: false },
   subscription_ended: { order: true, link: false },
   declaration_received: { order: false, link: false },
+  gift_card: { order: false, link: false },
   affiliate_decision: { order: false, link: false },
   affiliate_referrals: { order: false, link: false },
   affiliate_rate: { order: false, link: false },

@@ -7,6 +7,7 @@ import { rawStatement } from '../../platform/db/database.ts'
 import { keyedHash } from '../../platform/db/keyed-hash.ts'
 import { emailKey } from '../../platform/text.ts'
 import { forgetVatChecks } from '../tax/vat-checks.ts'
+import { giftCards } from '../gift-cards/schema.ts'
 import { getOrder, placedAsGuest } from './find.ts'
 import type { OrderRow, Person } from './find.ts'
 import { orderChanges, orderCoupons, orders, guestWithData } from './schema.ts'
@@ -131,6 +132,7 @@ function anonymise(tx: Tx, whose: SQL | undefined, customerKey: string | null): 
     .run()
   forgetVatChecks(tx, tx.orm.select({ vatId: orders.vatId }).from(orders).where(whose))
   eraseRows(tx, orderChanges, inArray(orderChanges.orderId, ids))
+  eraseRows(tx, giftCards, inArray(giftCards.orderId, ids))
   eraseRows(tx, orders, whose)
 }
 

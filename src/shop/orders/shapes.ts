@@ -90,7 +90,7 @@ export const refund = z
     state: z
       .enum(['requested', 'done', 'failed'])
       .meta({ description: 'failed: the money did not reach the buyer.', example: 'done' }),
-    way: z.enum(['payment', 'order']).meta({
+    way: z.enum(['payment', 'order', 'gift_card']).meta({
       description: 'Where it goes: back the way it was paid, or to the payment of an order that changes this one.',
       example: 'payment'
     }),

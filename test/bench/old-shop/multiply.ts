@@ -11,6 +11,8 @@ const fixed = new Set([
   'affiliate_coupons',
   'campaigns',
   'commission_rates',
+  'gift_card_entries',
+  'gift_cards',
   'categories',
   'lost_payouts',
   'media',

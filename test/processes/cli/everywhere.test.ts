@@ -21,6 +21,7 @@ const commands: Record<string, [args: string[], answer: object, code?: number]> 
   users: [['users', 'show', 'lena@shop.example'], { username: 'lena' }],
   offers: [['offers', 'show', 'last-lantern'], { offer: { productSlug: 'last-lantern' } }],
   coupons: [['coupons', 'list'], { coupons: expect.any(Array) }],
+  'gift-cards': [['gift-cards', 'show', '1'], { giftCard: { id: 1, state: 'active' } }],
   redirects: [['redirects', 'list'], { redirects: expect.any(Array) }],
   commissions: [
     ['commissions', 'list'],

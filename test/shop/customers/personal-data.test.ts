@@ -64,6 +64,7 @@ const rowsOf: Record<string, string> = {
   shipments: 'order_id = 1',
   order_changes: 'order_id = 1',
   declarations: 'order_id = 1',
+  gift_cards: 'order_id = 1',
   order_coupons: 'order_id = 1',
   mails: 'id = (SELECT max(id) FROM mails)'
 }

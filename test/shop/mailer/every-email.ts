@@ -4,6 +4,7 @@ import { users } from '../../../src/shop/accounts/schema.ts'
 import { affiliates } from '../../../src/shop/affiliates/schema.ts'
 import { recordInvoice } from '../../../src/shop/benefits/subscriptions.ts'
 import { declarations } from '../../../src/shop/declarations/schema.ts'
+import { issueByOperator } from '../../../src/shop/gift-cards/issue.ts'
 import { invite } from '../../../src/shop/desk/people.ts'
 import { queueMail } from '../../../src/shop/mail/queue.ts'
 import type { MailData, MailTemplate } from '../../../src/shop/mail/queue.ts'
@@ -159,6 +160,16 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
       'withdrawal-received': declared('withdrawal', paid.id),
       'withdrawal-received-unknown': declared('withdrawal', null),
       'cancellation-received': declared('cancellation', paid.id)
+    },
+    gift_card: {
+      'gift-card': {
+        giftCardId: issueByOperator(
+          db,
+          shop.keys,
+          { amount: 50, reason: 'raffle', to: 'lena@shop.example', message: 'Happy birthday!\nYour aunt' },
+          now
+        ).card.id
+      }
     },
     affiliate_decision: {
       'affiliate-approved': { affiliateId, decision: 'approve' },

@@ -631,6 +631,53 @@ CREATE TABLE `events` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `events_by_type` ON `events` (`type`,`id`);--> statement-breakpoint
+CREATE TABLE `gift_card_entries` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`gift_card_id` integer NOT NULL,
+	`kind` text NOT NULL,
+	`amount_minor` integer NOT NULL,
+	`order_id` integer,
+	`by` text NOT NULL,
+	`at` integer NOT NULL,
+	FOREIGN KEY (`gift_card_id`) REFERENCES `gift_cards`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "gift_card_entries_kind" CHECK("gift_card_entries"."kind" IN ('issued', 'sold', 'used', 'returned', 'cancelled', 'expired')),
+	CONSTRAINT "gift_card_entries_amount" CHECK(CASE WHEN "gift_card_entries"."kind" IN ('issued', 'sold', 'returned') THEN "gift_card_entries"."amount_minor" > 0 ELSE "gift_card_entries"."amount_minor" < 0 END)
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `gift_card_entries_by_card` ON `gift_card_entries` (`gift_card_id`,`id`);--> statement-breakpoint
+CREATE INDEX `gift_card_entries_by_time` ON `gift_card_entries` (`at`,`kind`,`gift_card_id`,`amount_minor`);--> statement-breakpoint
+CREATE TABLE `gift_cards` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`code_hash` text NOT NULL,
+	`salt` text NOT NULL,
+	`last_four` text NOT NULL,
+	`currency` text NOT NULL,
+	`issued_minor` integer NOT NULL,
+	`balance_minor` integer DEFAULT 0 NOT NULL,
+	`held_minor` integer DEFAULT 0 NOT NULL,
+	`order_id` integer,
+	`order_item_id` integer,
+	`reason` text,
+	`recipient_email` text,
+	`recipient_key` text,
+	`message` text,
+	`send_at` integer,
+	`mailed_at` integer,
+	`language` text,
+	`expires_at` integer,
+	`blocked_at` integer,
+	`shown_at` integer,
+	`created_at` integer NOT NULL,
+	CONSTRAINT "gift_cards_issued" CHECK("gift_cards"."issued_minor" > 0),
+	CONSTRAINT "gift_cards_balance" CHECK("gift_cards"."balance_minor" >= 0),
+	CONSTRAINT "gift_cards_held" CHECK("gift_cards"."held_minor" BETWEEN 0 AND "gift_cards"."balance_minor")
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `gift_cards_code` ON `gift_cards` (`code_hash`);--> statement-breakpoint
+CREATE INDEX `gift_cards_by_order` ON `gift_cards` (`order_id`,`id`) WHERE order_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `gift_cards_by_recipient` ON `gift_cards` (`recipient_key`) WHERE recipient_key IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `gift_cards_to_mail` ON `gift_cards` (`send_at`) WHERE mailed_at IS NULL AND send_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `gift_cards_expiring` ON `gift_cards` (`expires_at`) WHERE balance_minor > 0 AND expires_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `invoices` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`order_id` integer NOT NULL,
@@ -750,19 +797,23 @@ CREATE INDEX `order_coupons_by_mailbox` ON `order_coupons` (`mailbox_hash`) WHER
 CREATE TABLE `order_credits` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`order_id` integer NOT NULL,
-	`refund_id` integer NOT NULL,
+	`refund_id` integer,
+	`gift_card_id` integer,
 	`amount_minor` integer NOT NULL,
 	`state` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`refund_id`) REFERENCES `order_refunds`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`gift_card_id`) REFERENCES `gift_cards`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "order_credits_state" CHECK("order_credits"."state" IN ('held', 'spent', 'returned')),
-	CONSTRAINT "order_credits_amount" CHECK("order_credits"."amount_minor" > 0)
+	CONSTRAINT "order_credits_source" CHECK(("order_credits"."refund_id" IS NULL) <> ("order_credits"."gift_card_id" IS NULL)),
+	CONSTRAINT "order_credits_amount" CHECK("order_credits"."amount_minor" > 0 OR ("order_credits"."gift_card_id" IS NOT NULL AND "order_credits"."amount_minor" = 0))
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `order_credits_by_order` ON `order_credits` (`order_id`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `order_credits_by_refund` ON `order_credits` (`refund_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `order_credits_by_gift_card` ON `order_credits` (`gift_card_id`,`order_id`);--> statement-breakpoint
 CREATE TABLE `order_history` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`order_id` integer NOT NULL,
@@ -826,10 +877,13 @@ CREATE TABLE `order_refunds` (
 	`reason` text,
 	`state` text NOT NULL,
 	`way` text DEFAULT 'payment' NOT NULL,
+	`gift_card_id` integer,
 	`created_at` integer NOT NULL,
 	`done_at` integer,
 	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
-	CONSTRAINT "order_refunds_way" CHECK("order_refunds"."way" IN ('payment', 'order')),
+	FOREIGN KEY (`gift_card_id`) REFERENCES `gift_cards`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "order_refunds_way" CHECK("order_refunds"."way" IN ('payment', 'order', 'gift_card')),
+	CONSTRAINT "order_refunds_gift_card" CHECK(("order_refunds"."way" = 'gift_card') = ("order_refunds"."gift_card_id" IS NOT NULL)),
 	CONSTRAINT "order_refunds_state" CHECK("order_refunds"."state" IN ('requested', 'done', 'failed')),
 	CONSTRAINT "order_refunds_goods" CHECK("order_refunds"."goods_minor" BETWEEN 0 AND "order_refunds"."amount_minor")
 ) STRICT;
@@ -1393,6 +1447,10 @@ CREATE TRIGGER `orders_moved` AFTER UPDATE OF user_id ON `orders` WHEN OLD.user_
           INSERT INTO customer_order_totals (user_id, total) SELECT NEW.user_id, 1 WHERE NEW.user_id IS NOT NULL
           ON CONFLICT (user_id) DO UPDATE SET total = total + 1; END;
 --> statement-breakpoint
+CREATE TRIGGER `order_credits_hold_card` AFTER INSERT ON `order_credits` WHEN NEW.gift_card_id IS NOT NULL BEGIN UPDATE gift_cards SET held_minor = held_minor + (NEW.state = 'held') * NEW.amount_minor WHERE id = NEW.gift_card_id; END;
+--> statement-breakpoint
+CREATE TRIGGER `order_credits_held_card` AFTER UPDATE OF state, amount_minor ON `order_credits` WHEN NEW.gift_card_id IS NOT NULL BEGIN UPDATE gift_cards SET held_minor = held_minor - (OLD.state = 'held') * OLD.amount_minor + (NEW.state = 'held') * NEW.amount_minor WHERE id = NEW.gift_card_id; END;
+--> statement-breakpoint
 CREATE TRIGGER `orders_kept` BEFORE DELETE ON `orders` BEGIN SELECT RAISE(ABORT, 'orders are never deleted'); END;
 --> statement-breakpoint
 CREATE TRIGGER `order_history_unchanged` BEFORE UPDATE ON `order_history` BEGIN SELECT RAISE(ABORT, 'the audit rows are append-only'); END;
@@ -1410,6 +1468,12 @@ CREATE TRIGGER `invoices_unchanged` BEFORE UPDATE OF id, order_id, kind, year, s
 CREATE TRIGGER `invoices_buyer_unchanged` BEFORE UPDATE OF buyer ON `invoices` WHEN NEW.buyer IS NOT NULL BEGIN SELECT RAISE(ABORT, 'an invoice never changes'); END;
 --> statement-breakpoint
 CREATE TRIGGER `invoices_kept` BEFORE DELETE ON `invoices` BEGIN SELECT RAISE(ABORT, 'invoices are never deleted'); END;
+--> statement-breakpoint
+CREATE TRIGGER `gift_card_entries_added_up` AFTER INSERT ON `gift_card_entries` BEGIN UPDATE gift_cards SET balance_minor = balance_minor + NEW.amount_minor WHERE id = NEW.gift_card_id; END;
+--> statement-breakpoint
+CREATE TRIGGER `gift_card_entries_unchanged` BEFORE UPDATE ON `gift_card_entries` BEGIN SELECT RAISE(ABORT, 'the entries of gift cards are append-only'); END;
+--> statement-breakpoint
+CREATE TRIGGER `gift_card_entries_kept` BEFORE DELETE ON `gift_card_entries` BEGIN SELECT RAISE(ABORT, 'the entries of gift cards are append-only'); END;
 --> statement-breakpoint
 CREATE TRIGGER `products_inserted` AFTER INSERT ON `products` BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'catalog'; END;
 --> statement-breakpoint

@@ -231,5 +231,15 @@ export const mails = {
     'Sie haben Zugang zum Büro von {shop} im Browser bekommen. Öffnen Sie den Link auf dem Telefon oder Computer, mit dem Sie arbeiten, und erstellen Sie dort einen Passkey.',
   'mail.desk.button': 'Passkey erstellen',
   'mail.desk.ignore':
-    'Wenn Sie das nicht erwartet haben, öffnen Sie den Link nicht, und sagen Sie es dem Inhaber des Shops.'
+    'Wenn Sie das nicht erwartet haben, öffnen Sie den Link nicht, und sagen Sie es dem Inhaber des Shops.',
+
+  'giftCard.code': 'Code',
+  'giftCard.balance': 'Guthaben',
+  'giftCard.until': 'Gültig bis',
+  'giftCard.message': 'Nachricht',
+  'mail.giftCard.subject': 'Ein Geschenkgutschein für {shop}',
+  'mail.giftCard.text':
+    'Sie haben einen Geschenkgutschein für {shop} erhalten. Geben Sie beim Bezahlen seinen Code ein.',
+  'mail.giftCard.button': '{shop} öffnen',
+  'mail.giftCard.keep': 'Bewahren Sie diese E-Mail gut auf: Wer den Code hat, kann den Gutschein einlösen.'
 } as const

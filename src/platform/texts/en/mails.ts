@@ -216,5 +216,14 @@ export const mails = {
   'mail.desk.text':
     'You have been given access to the desk of {shop}, its office in the browser. Open the link on the phone or computer that you work with, and make a passkey there.',
   'mail.desk.button': 'Make a passkey',
-  'mail.desk.ignore': 'If you did not expect this, do not open the link, and tell the owner of the shop.'
+  'mail.desk.ignore': 'If you did not expect this, do not open the link, and tell the owner of the shop.',
+
+  'giftCard.code': 'Code',
+  'giftCard.balance': 'Balance',
+  'giftCard.until': 'Valid until',
+  'giftCard.message': 'Message',
+  'mail.giftCard.subject': 'A gift card for {shop}',
+  'mail.giftCard.text': 'You have received a gift card for {shop}. Enter its code when you pay.',
+  'mail.giftCard.button': 'Open {shop}',
+  'mail.giftCard.keep': 'Keep this email: whoever has the code can use the gift card.'
 } as const

@@ -229,5 +229,14 @@ export const mails = {
     'Vous avez reçu un accès au bureau de {shop} dans le navigateur. Ouvrez le lien sur le téléphone ou l’ordinateur avec lequel vous travaillez, et créez-y une clé d’accès.',
   'mail.desk.button': 'Créer une clé d’accès',
   'mail.desk.ignore':
-    'Si vous n’attendiez pas ce message, n’ouvrez pas le lien et prévenez le propriétaire de la boutique.'
+    'Si vous n’attendiez pas ce message, n’ouvrez pas le lien et prévenez le propriétaire de la boutique.',
+
+  'giftCard.code': 'Code',
+  'giftCard.balance': 'Solde',
+  'giftCard.until': 'Valable jusqu’au',
+  'giftCard.message': 'Message',
+  'mail.giftCard.subject': 'Une carte cadeau pour {shop}',
+  'mail.giftCard.text': 'Vous avez reçu une carte cadeau pour {shop}. Saisissez son code au moment de payer.',
+  'mail.giftCard.button': 'Ouvrir {shop}',
+  'mail.giftCard.keep': 'Conservez cet e-mail : toute personne qui a le code peut utiliser la carte cadeau.'
 } as const
