@@ -46,7 +46,7 @@ const purges: readonly Change[] = [
   purgeMails,
   purgeDeliveries,
   purgePrices,
-  purgeVatChecks
+  purgeVatChecks,
   expireCards,
   mailDueCards
 ]

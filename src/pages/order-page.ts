@@ -215,6 +215,8 @@ function renewalText(app: App, order: OrderRow, recurring: ShownOrder['recurring
   return order.discountMinor > 0 ? `${site.t('renewal.discount')} ${text}` : text
 }
 
+const refundWords = { payment: 'sum.refunded', order: 'sum.credited', gift_card: 'sum.toCard' } as const
+
 /** An order's lines and sums as summary.eta shows them. `preview` is what it would have, if that is not stored yet. */
 export function summaryOf(
   app: App,
@@ -230,10 +232,7 @@ export function summaryOf(
   const isNamed = refunds.some(({ lines }) => lines.length > 0)
   const refunded = isNamed
     ? refunds.map(({ amount, lines, way }) => ({
-        label: [
-          t(way === 'order' ? 'sum.credited' : 'sum.refunded'),
-          lines.map((line) => `${line.quantity} × ${line.name}`).join(', ')
-        ]
+        label: [t(refundWords[way]), lines.map((line) => `${line.quantity} × ${line.name}`).join(', ')]
           .filter((part) => part !== '')
           .join(': '),
         amount: money(-amount, site, order.currency),

@@ -106,11 +106,13 @@ describe('a quote', () => {
         }
       ],
       coupons: [{ code: 'light', accepted: true, problem: null }],
+      giftCards: [],
       subtotal: 47.49,
       discount: 3.75,
       shipping: { required: true, methods: [], chosen: null, amount: 0 },
       tax: { included: true, amount: 0, lines: [] },
       total: 43.74,
+      due: 43.74,
       payable: true,
       problems: []
     })

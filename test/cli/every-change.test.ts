@@ -325,7 +325,7 @@ settings unset|orders return|orders returns|orders list|orders export|orders cre
 orders pack|orders warnings|orders declarations|affiliates list|affiliates show|affiliates create|affiliates set|commissions list|commissions add|referrals list|referrals show|referrals pay
 payouts plan|payouts pay|payouts list|payouts show|payouts fail|payouts adopt|referrals create|affiliates bonus
 referrals export|benefits list|benefits grant|sandbox pay|sandbox fault|sandbox faults|sandbox clear-faults
-sandbox dispute|sandbox renew|sales create|sales list|sales end|gift-cards issue|gift-cards list|gift-cards show|offers rename|redirects list|redirects show|redirects add|redirects remove|redirects import|holiday start|holiday end|holiday show|law init|law list|report sales|report products|report coupons|report affiliates|report stock|report tax|report gift-cards|report oss|report ec-sales|report journal
+sandbox dispute|sandbox renew|sales create|sales list|sales end|gift-cards issue|gift-cards list|gift-cards show|offers rename|redirects list|redirects show|redirects add|redirects remove|redirects import|holiday start|holiday end|holiday show|law init|law list|report sales|report products|report coupons|report affiliates|report stock|report tax|report oss|report ec-sales|report gift-cards|report journal
 report payments|stripe setup|webhooks list|webhooks add|webhooks deliveries|events list|events types|mail resend
 mail preview|mail test|backup create|backup list|backup verify|backup restore|replicate|restore|promote|create
 proxy check|openapi|completion|systemd|guide|health`.split(/[|\n]/)

@@ -114,7 +114,8 @@ const paidWith = {
   stripe: ' with Stripe',
   sandbox: ' with the sandbox',
   by_hand: ' by transfer or in cash',
-  credit: ' by the order that it changes'
+  credit: ' by the order that it changes',
+  gift_card: ' by gift card'
 }
 
 /** When and how an order was paid, or how far its payment is. */

@@ -159,7 +159,8 @@ async function refundOne(work: Work<RefundOptions>, text: string | undefined): P
   const plan = await planRefund(app, id, wanted, { byHand })
   const amount = formatMoney(plan.amountMinor, plan.currency)
   const question = {
-    gateway: `Refund ${amount} of order ${id}?`,
+    gateway: `Refund ${amount} of order ${id}${plan.giftCardMinor === 0 ? '' : `, of which ${formatMoney(plan.giftCardMinor, plan.currency)} go back to the gift card`}?`,
+    gift_card: `Put ${amount} of order ${id} back on the gift card that paid it?`,
     by_hand:
       plan.returnedMinor === null
         ? `Record ${amount} of order ${id} as refunded? No gateway has the payment: you pay it back yourself.`
@@ -172,6 +173,7 @@ async function refundOne(work: Work<RefundOptions>, text: string | undefined): P
     gateway: isRefundOpen(app.db, id)
       ? `The gateway has accepted the refund of ${amount} of order ${id}. The order shows it when it is finished.`
       : `Refunded ${amount} of order ${id}.`,
+    gift_card: `${amount} of order ${id} are back on the gift card.`,
     by_hand: `Pay this back yourself: ${amount} to ${plain(email ?? 'the buyer')}, order ${id}. It is recorded as refunded.`
   }
   return answer(app, id, { json: { refund }, lines: [done[plan.way]] })

@@ -20,11 +20,25 @@ export type Wish = {
   items: CartItem[]
   strategy: 'redirect_to_store' | 'token_handoff'
   couponCode?: string
+  giftCards?: string[]
   customer?: Customer
   shippingAddress?: Address
   shippingMethod?: string
   subscribeAgain?: true
   immediateDelivery?: true
+}
+
+/** The form of a gift card's code. */
+const isCardCode = (text: string): boolean => /^[\da-z]{26}$/i.test(text.replaceAll(/[\s-]/g, ''))
+
+/** What the field for codes has: gift cards, which have a form of their own, and a coupon. */
+function codesIn(text: string): { couponCode: string; giftCards: string[] } {
+  if (isCardCode(text)) return { couponCode: '', giftCards: [text] }
+  const words = text.split(/[\s,;]+/)
+  return {
+    couponCode: words.filter((word) => !isCardCode(word)).join(' '),
+    giftCards: words.filter(isCardCode)
+  }
 }
 
 /** What the form of the cart asks for. */
@@ -40,12 +54,13 @@ export function requestOf(site: Site, items: CartItem[], form: URLSearchParams, 
     ...filled(['email', 'firstName', 'lastName', 'vatId']),
     ...(isNew ? { createAccount: true, password: form.get('password') ?? '' } : {})
   }
-  const couponCode = text('couponCode')
+  const { couponCode, giftCards } = codesIn(text('couponCode'))
   const isHere = text('strategy') === 'token_handoff' && site.cart().testCards.length > 0
   return {
     items,
     strategy: isHere ? 'token_handoff' : 'redirect_to_store',
     ...(couponCode === '' ? {} : { couponCode }),
+    ...(giftCards.length === 0 ? {} : { giftCards }),
     ...(Object.keys(customer).length === 0 ? {} : { customer }),
     ...(country === undefined
       ? {}

@@ -206,12 +206,21 @@ async function quoteOf(visit: Visit, items: CartItem[], form: URLSearchParams, t
   return { quote, wish, couponError: coupon, needsProof, address, methods, isPickup }
 }
 
-function without({ couponCode: _coupon, ...wish }: Wish): Wish {
+function without({ couponCode: _coupon, giftCards: _cards, ...wish }: Wish): Wish {
   return wish
 }
 
 /** What a price depends on. */
-function quoteBody({ items, couponCode, customer, shippingAddress, shippingMethod, subscribeAgain, strategy }: Wish) {
+function quoteBody({
+  items,
+  couponCode,
+  giftCards,
+  customer,
+  shippingAddress,
+  shippingMethod,
+  subscribeAgain,
+  strategy
+}: Wish) {
   const { vatId, email } = customer ?? {}
   // The email decides about a code that counts for each customer.
   const buyer = { ...(vatId && { vatId }), ...(couponCode && email && { email }) }
@@ -220,6 +229,7 @@ function quoteBody({ items, couponCode, customer, shippingAddress, shippingMetho
     items,
     strategy,
     ...(couponCode === undefined ? {} : { couponCode }),
+    ...(giftCards === undefined ? {} : { giftCards }),
     ...(Object.keys(buyer).length === 0 ? {} : { customer: buyer }),
     ...(subscribeAgain === undefined ? {} : { subscribeAgain }),
     ...(country === undefined ? {} : { shippingAddress: { country, ...(state === undefined ? {} : { state }) } }),
@@ -231,17 +241,21 @@ function quoteBody({ items, couponCode, customer, shippingAddress, shippingMetho
 async function quoteWithCoupon({ client, site }: Visit, wish: Wish, asked: Wish, form: URLSearchParams) {
   try {
     const quote = await client.post('/store/quote', quoteBody(wish))
-    const problem = quote.problems.find(({ path }) => path === 'couponCode')
+    const problem = quote.problems.find(({ path }) => path === 'couponCode' || path.startsWith('giftCards.'))
     if (problem === undefined) return { quote, couponError: null, needsProof: false }
     const needsProof = problem.code === 'login_needed'
     const couponError = needsProof ? site.t('prove.coupon') : problem.message
     if (!needsProof) remember(form, couponError, dependsOnCart.has(problem.code) ? cartText(asked.items) : '')
     return { quote: await client.post('/store/quote', quoteBody(without(wish))), couponError, needsProof }
   } catch (error) {
-    if (wish.couponCode === undefined || !isShopError(error)) throw error
-    const { couponCode: wrong, 'customer.email': wrongEmail } =
-      error.code === 'VALIDATION_FAILED' ? error.details.fieldErrors : {}
-    const refused = (wrong ?? wrongEmail)?.join(' ')
+    const { couponCode, giftCards } = wish
+    if ((couponCode === undefined && giftCards === undefined) || !isShopError(error)) throw error
+    const {
+      couponCode: wrong,
+      giftCards: wrongCards,
+      'customer.email': wrongEmail
+    } = error.code === 'VALIDATION_FAILED' ? error.details.fieldErrors : {}
+    const refused = (wrong ?? wrongCards ?? wrongEmail)?.join(' ')
     if (refused === undefined && error.code !== 'RATE_LIMITED') throw error
     const couponError = refused ?? site.t('cart.tooManyCodes')
     if (wrongEmail === undefined) remember(form, couponError, '')
@@ -250,7 +264,7 @@ async function quoteWithCoupon({ client, site }: Visit, wish: Wish, asked: Wish,
 }
 
 /** Whether a code applies may change with the cart for these reasons. */
-const dependsOnCart: ReadonlySet<string> = new Set(['coupon_minimum', 'coupon_not_for_cart'])
+const dependsOnCart: ReadonlySet<string> = new Set(['coupon_minimum', 'coupon_not_for_cart', 'gift_card_not_for_cart'])
 const cartText = (items: readonly CartItem[]): string =>
   items.map((item) => `${nameOf(item)}x${item.quantity}`).join('.')
 
@@ -427,12 +441,12 @@ function isOver(form: URLSearchParams, item: string): boolean {
 function newsOf({ problems }: Quote, lines: readonly Line[], t: Site['t']): string[] {
   const count = lines.filter((line) => line.problems.length > 0).length
   const general = problems.filter(
-    ({ path, code }) => !/^(items\.|coupon|customer)/.test(path) && code !== 'address_needed'
+    ({ path, code }) => !/^(items\.|coupon|giftCards|customer)/.test(path) && code !== 'address_needed'
   )
   return [...(count === 0 ? [] : [t('cart.attention', { count })]), ...general.map(({ message }) => message)]
 }
 
-function sumsOf({ subtotal, discount, shipping, tax, total }: Quote, site: Site) {
+function sumsOf({ subtotal, discount, shipping, tax, total, giftCards, due }: Quote, site: Site) {
   const { t } = site
   const taxes = tax.lines.map((line) => ({
     name: 'tax',
@@ -446,10 +460,16 @@ function sumsOf({ subtotal, discount, shipping, tax, total }: Quote, site: Site)
     ...(shipping.amount === 0 ? [] : [{ name: 'shipping', label: t('sum.shipping'), value: shipping.amount }]),
     ...taxes.filter(({ isIncluded }) => !isIncluded),
     { name: 'total', label: t('sum.total'), value: total },
-    ...taxes.filter(({ isIncluded }) => isIncluded)
+    ...taxes.filter(({ isIncluded }) => isIncluded),
+    ...giftCards.flatMap(({ code, amount }) =>
+      amount === 0 ? [] : [{ name: 'gift-card', label: t('sum.giftCard', { name: lastSigns(code) }), value: -amount }]
+    ),
+    ...(due === total ? [] : [{ name: 'due', label: t('sum.due'), value: due }])
   ]
   return sums.map(({ name, label, value }) => ({ name, label, amount: money(value, site) }))
 }
+
+const lastSigns = (code: string): string => code.trim().slice(-4).toUpperCase()
 
 /** A form that was sent to the cart: a product that is added, or the cart itself. */
 export async function takeCart(visit: Visit): Promise<Shown> {

@@ -29,6 +29,8 @@ import type { Holder } from '../orders/holds.ts'
 import { defaultStrategy, takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
 import { setting } from '../settings/settings.ts'
+import { cardsOfCart } from './gift-cards.ts'
+import type { CartCard } from './gift-cards.ts'
 import { shippingChoice } from './shipping.ts'
 import type { ShippingChoice, ShippingRequest } from './shipping.ts'
 import { findPickup } from '../shipping/zones.ts'
@@ -132,6 +134,11 @@ export function sentCodes(body: Codes): SentCode[] {
     if (key !== '' && !once.has(key)) once.set(key, entry)
   }
   return [...once.values()]
+}
+
+/** Whether a request has codes of coupons or gift cards, which could be guessed. */
+export function hasCodes(body: Codes & Pick<QuoteBody, 'giftCards'>): boolean {
+  return sentCodes(body).length > 0 || (body.giftCards ?? []).length > 0
 }
 
 /** Of codes that can't be combined, the first one counts. */
@@ -303,6 +310,9 @@ export type Sale = {
   cart: EvaluatedCart
   /** With the chosen shipping. The total is not final while `shipping.needsMethod`. */
   totals: Totals
+  giftCards: CartCard[]
+  /** What gift cards leave of the total to be paid. */
+  dueMinor: number
   currency: string
   vatCheck: VatCheck | null
   strategy: Strategy
@@ -375,11 +385,15 @@ export function saleOf(db: Db, body: QuoteBody, buyer: SaleBuyer, now: number): 
   const shipping = shippingChoice(db, cart.lines, { country, methodId, currency, orCheapest: asksLater })
   const shippingMinor = shipping.chosen?.amountMinor ?? 0
   const totals = computeTotals(cart.terms, { lines: cart.lines, shippingMinor, currency })
+  const { totalMinor } = totals
+  const giftCards = cardsOfCart(db, body.giftCards ?? [], { totalMinor, currency, lines: cart.lines }, now)
   return {
     ...buyer,
     sent: body,
     cart,
     totals,
+    giftCards,
+    dueMinor: giftCards.reduce((left, { amountMinor }) => left - amountMinor, totalMinor),
     currency,
     vatCheck,
     strategy,

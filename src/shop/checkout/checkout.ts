@@ -9,6 +9,7 @@ import { bindCustomer } from '../affiliates/bindings.ts'
 import { decideAttribution } from '../orders/attribution.ts'
 import { asksDeliveryConsent, lacksDeliveryConsent } from '../declarations/delivery-consent.ts'
 import { insertOrder } from '../orders/create-order.ts'
+import { dueMinor, holdCards } from '../orders/credits.ts'
 import { getOrder } from '../orders/find.ts'
 import { findContinuedOrder, recordHolder } from '../orders/holds.ts'
 import type { NewOrder } from '../orders/create-order.ts'
@@ -18,7 +19,7 @@ import type { Strategy } from '../orders/strategies.ts'
 import { asksCard, attemptsOf, createAttempt, payNothing } from '../payments/attempts.ts'
 import { currentHoliday, holidayText } from '../settings/holiday.ts'
 import { setting, isModuleOn } from '../settings/settings.ts'
-import { buyerOf, sentCodes, saleOf, vatIdOf } from './cart.ts'
+import { buyerOf, hasCodes, saleOf, vatIdOf } from './cart.ts'
 import type { SaleBuyer } from './cart.ts'
 import { cartKeyOf, payPlaced, continueOrder, continuedOrder } from './continue-order.ts'
 import {
@@ -123,7 +124,9 @@ export async function placeOrder(
   const accountRequest = caller.user === null ? await readAccountRequest(shop, body.customer, email) : null
   await takeCheckoutPoint(shop, caller.addressKey, strategy)
   const place = async (evaluate: Evaluate): Promise<PlacedOrder> => {
-    assertOffered(shop, strategy)
+    // What gift cards pay as a whole needs no gateway.
+    const hasCards = (body.giftCards ?? []).length > 0
+    if (!hasCards || saleOf(shop.db, body, buyer, now).dueMinor > 0) assertOffered(shop, strategy)
     const cartKey = cartKeyOf(shop, input)
     // The same request, which arrived at the same time, may have made its order by now. It is continued, not replaced.
     const continued = takesToken(strategy) ? undefined : findContinuedOrder(shop.db, caller.holder, cartKey, now)
@@ -146,7 +149,7 @@ export async function placeOrder(
     await closePaymentsOf(shop, replaced)
     return placed
   }
-  return sentCodes(body).length === 0 ? place((work) => work()) : evaluateCodes(shop, caller.addressKey, place)
+  return hasCodes(body) ? evaluateCodes(shop, caller.addressKey, place) : place((work) => work())
 }
 
 type Buying = {
@@ -190,6 +193,12 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   const { ipCountry = null } = caller
   const bought = { strategy, userId, currency, lines, coupons, shipping, attribution, deliveryConsentAt }
   const order = insertOrder(tx, { ...fixed, ...bought, vatCheck, ipCountry }, now)
+  holdCards(
+    tx,
+    order.id,
+    sale.giftCards.flatMap(({ card }) => card?.id ?? []),
+    now
+  )
   if (created !== null && attribution.credit !== null) bindCustomer(tx, created.id, attribution.credit, now)
   recordHolder(tx, order.id, caller.holder, cartKey)
   if (claim !== null) linkOrder(tx, claim, order.id)
@@ -203,7 +212,8 @@ function startPayment(shop: ShopContext, tx: Tx, placing: Placing, now: number):
   // Our own page asks how to ship it first, which may cost something.
   if (needsMethod) return { order, attempt: null }
   const { cards } = shop
-  if (order.totalMinor === 0 && !asksCard(tx, cards, order)) return { order: payNothing(tx, order, now), attempt: null }
+  if (dueMinor(tx, order) === 0 && !asksCard(tx, cards, order))
+    return { order: payNothing(tx, order, now), attempt: null }
   // With manual payment in the list the buyer chooses on our own page first.
   if (cards === null || offersChoice(shop, strategy)) return { order, attempt: null }
   // Our own page asks where to ship to, and whether files may be delivered at once, before the gateway's page takes the payment.

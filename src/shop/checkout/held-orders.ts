@@ -24,6 +24,8 @@ import { callOffPayments, cancelUnpaidOrder, moveToCancelled } from '../payments
 import { setting } from '../settings/settings.ts'
 import { compareKey } from '../../platform/text.ts'
 import { dryRunWhenFree } from '../../platform/db/dry-run.ts'
+import { findCard } from '../gift-cards/cards.ts'
+import { creditsOf, returnCredits } from '../orders/credits.ts'
 import { couponsOf, getOrder, itemsOf } from '../orders/find.ts'
 import { attemptsOf, unanswered } from '../payments/attempts.ts'
 import { isAtTheBank } from '../payments/gateway-state.ts'
@@ -195,7 +197,7 @@ export function closePaymentsOf(shop: ShopContext, orderIds: readonly number[]):
 const longestWaitMs = 8_000
 
 /**
- * The buyer's unpaid orders that a new order for this cart replaces: those with a product or a coupon of it. Otherwise the
+ * The buyer's unpaid orders that a new order for this cart replaces: those with a product, a coupon or a gift card of it. Otherwise the
  * buyer's own order would make the cart sold out, and use up a coupon. A payment that waits for the bank is left, and a card
  * payment that is being made, or whose outcome is not known.
  */
@@ -207,13 +209,15 @@ export function replacedOrders(
   const buyers = cookieBuyer === null ? [buyer] : [buyer, cookieBuyer]
   const products = new Set(body.items.map(({ productId }) => productId))
   const codes = new Set(sentCodes(body).map(({ code }) => compareKey(code)))
+  const cards = new Set((body.giftCards ?? []).flatMap((code) => findCard(db, code)?.id ?? []))
   return buyers
     .flatMap((each) => pendingOrdersOf(db, each))
     .filter(
       (id) =>
         canBeReplaced(db, id) &&
         (itemsOf(db, id).some(({ productId }) => products.has(productId)) ||
-          couponsOf(db, id).some(({ code }) => codes.has(compareKey(code))))
+          couponsOf(db, id).some(({ code }) => codes.has(compareKey(code))) ||
+          creditsOf(db, id).some(({ card }) => card !== null && cards.has(card.id)))
     )
 }
 
@@ -240,6 +244,7 @@ export async function ifReleased<T>(
   return dryRunWhenFree<T>(db, (tx) => {
     for (const id of orderIds) {
       releaseHold(tx, id)
+      returnCredits(tx, creditsOf(tx, id), 0)
       dropHolder(tx, id)
     }
     return work()

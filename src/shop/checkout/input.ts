@@ -121,6 +121,7 @@ const webAddress = atMost(2048).refine(
 
 const itemsRule = 'Must be a list of 1 to 30 items.'
 const codesRule = 'Must be a list of at most 10 codes.'
+const cardsRule = 'Must be a list of at most 5 codes.'
 
 /** zod runs the refinements for an unknown strategy as well. */
 function needsToken({ strategy }: { strategy?: string | undefined }): boolean {
@@ -132,6 +133,9 @@ const buyerFields = {
   items,
   couponCode: optional(couponCode),
   couponCodes: optional(z.array(couponCode, codesRule).max(10, codesRule)),
+  giftCards: optional(z.array(couponCode, cardsRule).max(5, cardsRule)).meta({
+    description: 'The codes of gift cards, which pay as much of the total as is on them.'
+  }),
   customer: optional(customer),
   billingAddress: optional(address),
   shippingAddress: optional(address),

@@ -7,7 +7,10 @@ import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
 import { isNamed, namesOf, partyNames } from '../orders/address.ts'
 import type { Address } from '../orders/address.ts'
-import { dueMinor } from '../orders/credits.ts'
+import { findCard } from '../gift-cards/cards.ts'
+import { isCardCode } from '../gift-cards/code.ts'
+import { creditsOf, dueMinor, holdCards } from '../orders/credits.ts'
+import { cardsOfCart } from './gift-cards.ts'
 import { extendHold } from '../orders/holds.ts'
 import { getOrder, itemsOf } from '../orders/find.ts'
 import { lacksDeliveryConsent } from '../declarations/delivery-consent.ts'
@@ -27,7 +30,7 @@ import { missingPlace, placeColumn } from './buyer-place.ts'
 import { chooseShipping, lacksMethod, repriceShipping, lacksAddress } from './shipping.ts'
 import { hasCustomerLimit, limitsCustomers } from '../orders/coupon-uses.ts'
 import { addCoupon, couponFor, setVatId, storeVatCheck } from '../orders/reprice-order.ts'
-import { cartRefused } from '../orders/problems.ts'
+import { cartRefused, couponsRefused } from '../orders/problems.ts'
 import { evaluateCodes } from './limits.ts'
 import { hasProvenEmail, mayChange, notTheBuyer } from './order-visitor.ts'
 import type { Visitor } from './order-visitor.ts'
@@ -311,7 +314,7 @@ async function closeOtherPages(shop: ShopContext, { id, orderId }: AttemptRow): 
   return areClosed
 }
 
-/** A coupon code that a buyer typed on the hosted page, with the email beside it. */
+/** The code of a coupon or a gift card that a buyer typed on the hosted page, with the email beside it. */
 export type TypedCode = { code: string; email: string | null }
 
 /**
@@ -347,6 +350,10 @@ function apply(
   if (!canTakeCoupon(tx, before)) {
     throw validationFailed({ coupon: ['A payment has started, so the total can no longer change.'] })
   }
+  if (isCardCode(code)) {
+    holdTypedCard(tx, before, code, now)
+    return true
+  }
   const coupon = couponFor(tx, before, code, now)
   if (coupon === null) return true
   if (before.userId === null && limitsCustomers(coupon)) {
@@ -357,6 +364,17 @@ function apply(
   }
   addToOrder(tx, shop, { order: getOrder(tx, orderId), coupon }, now)
   return true
+}
+
+/** Lets a gift card pay what it can. The buyer confirms the order, or pays the rest. */
+function holdTypedCard(tx: Tx, { id, totalMinor, currency }: OrderRow, code: string, now: number): void {
+  const lines = itemsOf(tx, id)
+  const card = findCard(tx, code)
+  if (card !== undefined && creditsOf(tx, id).some((held) => held.card?.id === card.id)) return
+  const [found] = cardsOfCart(tx, [code], { totalMinor, currency, lines }, now)
+  if (found === undefined) return
+  if (found.refusal !== null) throw couponsRefused({ coupon: [found.refusal.problem.message] })
+  holdCards(tx, id, found.card === null ? [] : [found.card.id], now)
 }
 
 type Applied = { order: OrderRow; coupon: CouponRow }

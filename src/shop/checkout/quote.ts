@@ -5,8 +5,9 @@ import { refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
 import type { PartProblem, Problem } from '../orders/shapes.ts'
 import type { Quote } from './shapes.ts'
+import { freeMinor } from '../gift-cards/cards.ts'
 import { takesToken } from '../orders/strategies.ts'
-import { buyerOf, sentCodes, lineAt, pathOf, methodChoices, saleOf, vatIdOf } from './cart.ts'
+import { buyerOf, hasCodes, lineAt, pathOf, methodChoices, saleOf, vatIdOf } from './cart.ts'
 import { heldRefusals, ifReleased, replacedOrders } from './held-orders.ts'
 import { evaluateCodes } from './limits.ts'
 import type { QuoteBody } from './input.ts'
@@ -41,7 +42,7 @@ export async function quoteCart(shop: ShopContext, body: QuoteBody, caller: Quot
   const quoted = (): Quoted => readSnapshot(shop.db, () => quoteOf(shop, body, caller, now))
   const released = (work: () => Quoted): Promise<Quoted> =>
     ifReleased(shop.db, replacedOrders(shop.db, caller.holder, body), work)
-  if (sentCodes(body).length === 0) return (await released(quoted)).quote
+  if (!hasCodes(body)) return (await released(quoted)).quote
   const { addressKey } = caller
   await takePoints(shop, 'RATE_LIMITED', { bucket: 'checkout_ip', key: addressKey })
   const { quote } = await evaluateCodes(shop, addressKey, (evaluate) =>
@@ -56,13 +57,18 @@ function quoteOf(shop: ShopContext, body: QuoteBody, caller: QuoteCaller, now: n
   const sale = saleOf(shop.db, body, buyerOf(shop, body, caller, now), now)
   const refusals = allRefusals(shop, shop.db, sale, now).flatMap((group) => group.refusals)
   const all = [...refusals, ...shopRefusals(shop, sale, caller, now)]
-  return { quote: toQuote(shop, sale, all, now), wrongCodes: sale.cart.codeRefusals.length }
+  return {
+    quote: toQuote(shop, sale, all, now),
+    wrongCodes: sale.cart.codeRefusals.length + sale.giftCards.filter((card) => card.refusal !== null).length
+  }
 }
 
 /** What prevents a checkout of any cart at the moment. */
 function shopRefusals(shop: ShopContext, sale: Sale, { addressKey }: QuoteCaller, now: number): Refusal[] {
   const { strategy } = sale
-  const unoffered = unofferedReason(shop, strategy)
+  // What gift cards pay as a whole needs no gateway.
+  const isCovered = sale.giftCards.length > 0 && sale.dueMinor === 0
+  const unoffered = isCovered ? undefined : unofferedReason(shop, strategy)
   const buckets = takesToken(strategy) ? (['checkout_ip', 'checkout_decline'] as const) : (['checkout_ip'] as const)
   const isLimited = buckets.some((bucket) => !hasPointsLeft(shop, { bucket, key: addressKey }))
   const holiday = currentHoliday(shop.db, now)
@@ -107,6 +113,13 @@ export function toQuote(
       const problem = partOf(problems.find((each) => each.path === path))
       return { code, accepted: problem === null, problem }
     }),
+    giftCards: sale.giftCards.map(({ code, card, amountMinor, refusal: refused }) => ({
+      code,
+      accepted: refused === null,
+      amount: major(amountMinor),
+      balance: card === null ? null : toMajor(freeMinor(card), card.currency),
+      problem: refused === null ? null : partOf(refused.problem)
+    })),
     subtotal: major(subtotalMinor),
     discount: major(discountMinor),
     shipping: {
@@ -117,6 +130,7 @@ export function toQuote(
     },
     tax: { included: tax.included, amount: major(tax.amountMinor), lines: toTaxes(tax.lines, currency) },
     total: major(totalMinor),
+    due: major(sale.dueMinor),
     vatId: vatCheck && { outcome: vatCheck.outcome, accepted: vatCheck.accepted },
     recurring: recurring && toRecurring(recurring, currency, addInterval(now, recurring.interval)),
     asksDeliveryConsent: asksDeliveryConsent(db, lines),

@@ -88,12 +88,19 @@ function saleRefusals(db: Db, sale: Sale, now: number): RefusalGroup[] {
     },
     { refusals: stock.filter((each) => !hasNotEnough(each, cart)), message: 'Some items cannot be bought.' },
     { refusals: customerRefusals(db, sale), message: codeRefused },
+    cardRefusals(sale),
     { refusals: vatIdRefusals(sale.sent.customer?.vatId) },
     { refusals: shippingRefusals(db, sale.shipping, sale.shippingRequest, () => methodChoices(sale)) },
     { refusals: addressRefusals(db, sale), message: 'The address is not complete.' },
     { refusals: placeRefusals(db, sale), message: 'The address is not complete.' },
     { refusals: emailRefusals(db, sale) }
   ]
+}
+
+/** The gift cards that cannot pay. Each counts as a wrong code. */
+function cardRefusals({ giftCards }: Sale): RefusalGroup {
+  const refusals = giftCards.flatMap((card) => card.refusal ?? [])
+  return { refusals, message: 'A gift card cannot be used.', wrongCodes: refusals.length }
 }
 
 /** What the gateway's page can add to the products, at any address. */
@@ -104,10 +111,9 @@ export function addedLines(db: Db): AddedLines {
 
 /** What prevents the payment of a cart that has no other refusals. */
 function paymentRefusals(shop: Pick<ShopContext, 'cards' | 'config'>, sale: Sale): RefusalGroup {
-  const { currency, strategy, totals } = sale
+  const { currency, strategy, dueMinor: totalMinor } = sale
   // The shop's own page asks for the shipping first, so the total is not final.
   if (sale.shipping.needsMethod) return { refusals: [] }
-  const { totalMinor } = totals
   if (shop.cards === null || offersChoice(shop, strategy)) return { refusals: [] }
   return { refusals: isTooSmallForCard(shop, { totalMinor, currency }) ? [belowMinimum({ currency }, 'items')] : [] }
 }

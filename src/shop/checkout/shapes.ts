@@ -184,6 +184,15 @@ export const quoteData = z
         problem: lineProblem.nullable()
       })
     ),
+    giftCards: z.array(
+      z.object({
+        code: z.string().meta({ description: 'As sent.', example: '7K3M-9QTX-2BVNA-PD0HW-C5ZE-R8GJ' }),
+        accepted: z.boolean(),
+        amount: amount.meta({ description: 'What it pays of the total.' }),
+        balance: amount.nullable().meta({ description: 'What is on it; null if it is not accepted.' }),
+        problem: lineProblem.nullable()
+      })
+    ),
     subtotal: amount.meta({ description: 'The lines before discounts.' }),
     discount: amount,
     shipping: z.object({
@@ -194,6 +203,7 @@ export const quoteData = z
     }),
     tax: quotedTax,
     total: amount.meta({ description: 'subtotal - discount + shipping, and tax that is not included.' }),
+    due: amount.meta({ description: 'What gift cards leave of the total to be paid.' }),
     vatId: z.object({ outcome: vatCheck.shape.outcome, accepted: z.boolean() }).nullable().meta({
       description:
         'What VIES knows of customer.vatId, and whether the sale is without tax for it; null if the shop does not ask.'

@@ -44,7 +44,7 @@ export type AdminOrder = OrderView &
      * How it was paid: at a gateway, `by_hand` (a transfer or cash), or by the `credit` of another order alone; null while it is
      * unpaid, and if it cost nothing.
      */
-    paidBy: 'stripe' | 'sandbox' | 'by_hand' | 'credit' | null
+    paidBy: ReturnType<typeof paidBy>
   }
 /** Everything that is stored about an order and its buyer: for shipping, and for a privacy request. */
 export type OrderRecord = AdminOrder &

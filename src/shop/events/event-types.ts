@@ -95,9 +95,10 @@ export const eventTypes = {
       amountMinor: minor,
       currency,
       full: z.boolean().meta({ description: 'Whether everything is refunded now.' }),
-      way: z
-        .enum(['payment', 'order', 'gift_card'])
-        .meta({ description: 'Where the money goes: back the way it was paid, or to the payment of another order.' }),
+      way: z.enum(['payment', 'order', 'gift_card']).meta({
+        description:
+          'Where the money goes: back the way it was paid, to the payment of another order, or onto the gift card that paid.'
+      }),
       lines: z
         .array(
           z.object({

@@ -144,6 +144,30 @@ export function addEntry(
     .run()
 }
 
+/** A refund onto an expired card makes it usable again for as long. */
+const shortestMs = 365 * 24 * 60 * 60_000
+
+/**
+ * Puts what a refunded order was paid with back onto its gift card. An expired card, or one that is about to expire, can be
+ * used for another year: otherwise the buyer would get nothing.
+ */
+export function returnToCard(
+  tx: Tx,
+  id: number,
+  { amountMinor, orderId, by }: Pick<GiftCardEntryRow, 'amountMinor' | 'by'> & { orderId: number },
+  now: number
+): void {
+  if (amountMinor === 0) return
+  addEntry(tx, { giftCardId: id, kind: 'returned', amountMinor, orderId, by }, now)
+  const { expiresAt } = getCard(tx, id)
+  if (expiresAt === null || expiresAt >= now + shortestMs) return
+  tx.orm
+    .update(giftCards)
+    .set({ expiresAt: now + shortestMs })
+    .where(eq(giftCards.id, id))
+    .run()
+}
+
 /** @throws AppError NOT_FOUND */
 export function getCard(db: Db, id: number): GiftCardRow {
   const card = db.orm.select().from(giftCards).where(eq(giftCards.id, id)).get()

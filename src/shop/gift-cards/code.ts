@@ -24,6 +24,11 @@ export function readCode(keys: Pick<Keys, 'giftCard'>, card: { salt: string; cod
   return hashOf(code) === card.codeHash ? code : null
 }
 
+/** Whether a text has the form of a gift card's code. */
+export function isCardCode(typed: string): boolean {
+  return hashOfTyped(typed) !== null
+}
+
 /** The hash of a code as people write it: case, spaces and hyphens do not matter, and O is 0. Null if it cannot be a code. */
 export function hashOfTyped(typed: string): string | null {
   const plain = typed.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1')

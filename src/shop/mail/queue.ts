@@ -169,7 +169,8 @@ export type MailData = {
   change_dropped: { orderId: number; additionId: number }
   /** Goods of an order are to come back. */
   return_expected: { orderId: number; returnId: number }
-  order_refunded: { orderId: number; amountMinor: number }
+  /** `toCard`: it went back to the gift card that paid the order. */
+  order_refunded: { orderId: number; amountMinor: number; toCard?: boolean }
   refund_failed: { orderId: number; amountMinor: number }
   /** About an order that an operator entered for the buyer. */
   payment_link: { orderId: number }

@@ -91,7 +91,7 @@ const composers: Readonly<Record<MailTemplate, Composer>> = {
   order_changed: composer<'order_changed'>(z.object({ orderId: id, changeId: id }), orderChangedEmail),
   change_dropped: composer<'change_dropped'>(z.object({ orderId: id, additionId: id }), changeDroppedEmail),
   return_expected: composer<'return_expected'>(z.object({ orderId: id, returnId: id }), returnExpectedEmail),
-  order_refunded: composer<'order_refunded'>(byAmount, refundEmail),
+  order_refunded: composer<'order_refunded'>(byAmount.extend({ toCard: z.boolean().exactOptional() }), refundEmail),
   refund_failed: composer<'refund_failed'>(byAmount, refundFailedEmail),
   payment_link: composer<'payment_link'>(byOrder, paymentLinkEmail),
   payment_reminder: composer<'payment_reminder'>(z.object({ orderId: id, endsAt: z.int() }), paymentReminderEmail),

@@ -126,7 +126,10 @@ export function refundEmail(shop: ShopContext, data: MailData['order_refunded'])
   const kind = data.amountMinor === order.totalMinor ? 'mail.refund.full' : 'mail.refund.partial'
   return {
     subject: t('mail.refund.subject', { order: order.id, shop: name }),
-    opening: [t(kind, { amount, order: order.id }), t('mail.refund.days')],
+    opening: [
+      t(kind, { amount, order: order.id }),
+      t(data.toCard === true ? 'mail.refund.toCard' : 'mail.refund.days')
+    ],
     ...creditTable(shop, order, data.amountMinor),
     action: viewOrder(shop, order),
     ...viewDocument(shop, order, 'credit_note'),

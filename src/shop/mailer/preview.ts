@@ -95,7 +95,8 @@ function sampleParts(shop: ShopContext): SummaryPart[] {
     total: { name: '', amountMinor: totalOf(shop) },
     taxIncluded: { name: rate, amountMinor: 529 },
     credit: { name: '1041', amountMinor: -1000 },
-    due: { name: '', amountMinor: totalOf(shop) - 1000 },
+    giftCard: { name: 'PQRS', amountMinor: -500 },
+    due: { name: '', amountMinor: totalOf(shop) - 1500 },
     paid: { name: '', amountMinor: 0 }
   }
   // The taxes of an order are included in all of its prices or in none, and what is due is not paid.

@@ -268,15 +268,15 @@ export function splitRefund(refund: RefundOfThings, firstMinor: number): [first:
 export function storeOrderRefund(
   tx: Tx,
   order: OrderRow,
-  refund: RefundOfThings & { way?: OrderRefundRow['way'] },
+  refund: RefundOfThings & Partial<Pick<OrderRefundRow, 'way' | 'giftCardId'>>,
   now: number
 ): OrderRefundRow {
-  const { amountMinor, parts, reason, way = 'payment' } = refund
+  const { amountMinor, parts, reason, way = 'payment', giftCardId = null } = refund
   const ofItems = parts.reduce((sum, part) => sum + (part.item === null ? 0 : part.amountMinor), 0)
   const goodsMinor = parts.length > 0 ? ofItems : goodsShare(tx, order, amountMinor)
   const row = tx.orm
     .insert(orderRefunds)
-    .values({ orderId: order.id, amountMinor, goodsMinor, reason, state: 'requested', way, createdAt: now })
+    .values({ orderId: order.id, amountMinor, goodsMinor, reason, state: 'requested', way, giftCardId, createdAt: now })
     .returning()
     .get()
   for (const { item, taxRow, quantity, amountMinor, taxMinor, restock } of parts)
@@ -385,7 +385,7 @@ export function returnedLines(db: Db, orderId: number, lines: readonly RefundLin
 export function listRefunds(db: Db, { id: orderId, currency }: Pick<OrderRow, 'id' | 'currency'>): RefundView[] {
   const major = (minor: number): number => toMajor(minor, currency)
   // What a change that was not paid for would have given back stays with the order.
-  const shown = refundsOfOrder(db, orderId).filter(({ way, state }) => way === 'payment' || state !== 'failed')
+  const shown = refundsOfOrder(db, orderId).filter(({ way, state }) => way !== 'order' || state !== 'failed')
   return shown.map(({ id, state, way, amountMinor, doneAt }) => {
     const { lines, shippingMinor } = returnedLines(db, orderId, linesOfRefund(db, id))
     return {

@@ -20,6 +20,7 @@ import {
 } from './totals.ts'
 import { goodsOf } from './refund-lines.ts'
 import type { ChosenShipping } from './create-order.ts'
+import { fitCards } from './credits.ts'
 import { couponsOf, getOrder, itemsOf } from './find.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'
@@ -57,7 +58,9 @@ export function repriceOrder(tx: Tx, order: OrderRow, now: number): OrderRow {
     const prices = { unitPriceMinor, listPriceMinor, discountMinor, totalMinor }
     tx.orm.update(orderItems).set(prices).where(eq(orderItems.id, id)).run()
   }
-  return storeSums(tx, order.id, totals, now)
+  const stored = storeSums(tx, order.id, totals, now)
+  fitCards(tx, order.id, now)
+  return stored
 }
 
 /** Changes how an unpaid order is shipped and what that costs, and computes the rest again. */

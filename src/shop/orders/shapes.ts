@@ -91,7 +91,8 @@ export const refund = z
       .enum(['requested', 'done', 'failed'])
       .meta({ description: 'failed: the money did not reach the buyer.', example: 'done' }),
     way: z.enum(['payment', 'order', 'gift_card']).meta({
-      description: 'Where it goes: back the way it was paid, or to the payment of an order that changes this one.',
+      description:
+        'Where it goes: back the way it was paid, to the payment of an order that changes this one, or onto the gift card that paid.',
       example: 'payment'
     }),
     amount,
@@ -148,6 +149,10 @@ export const problemCodes = [
   'coupon_minimum',
   'coupon_not_for_cart',
   'coupon_not_combined',
+  'gift_card_unknown',
+  'gift_card_empty',
+  'gift_card_held',
+  'gift_card_currency',
   'address_needed',
   'address_invalid',
   'no_shipping_there',

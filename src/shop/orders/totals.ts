@@ -7,7 +7,7 @@ import { textsIn } from '../../platform/texts/languages.ts'
 import type { TextKey, Texts } from '../../platform/texts/languages.ts'
 import { rateLabel, withoutTax, saleTerms, shippingWithoutTax, taxOf } from '../tax/terms.ts'
 import type { TaxLine, OrderTax, SaleTerms, TaxedKind, TaxedLine } from '../tax/terms.ts'
-import { creditsOf, dueMinor } from './credits.ts'
+import { creditsFor, dueMinor } from './credits.ts'
 import { couponsOf, itemsOf } from './find.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderItems, orderTaxes } from './schema.ts'
@@ -209,13 +209,14 @@ export const summaryKinds = [
   'total',
   'taxIncluded',
   'credit',
+  'giftCard',
   'due',
   'paid'
 ] as const
 
 /**
  * An amount between the lines of an order and its total, or what pays it. `name` is that of the coupon, the shipping method or
- * the tax, or the number of the order whose credit it is.
+ * the tax, the number of the order whose credit it is, or the last signs of the gift card.
  */
 export type SummaryPart = {
   kind: (typeof summaryKinds)[number]
@@ -261,14 +262,14 @@ export function summaryParts(
 
 /** What pays an order besides its buyer, and what that leaves to them. */
 function creditParts(db: Db, order: OrderRow): SummaryPart[] {
-  const credits = creditsOf(db, order.id)
+  const credits = creditsFor(db, order)
   if (credits.length === 0) return []
   return [
-    ...credits.map(({ credit, refund }) => ({
-      kind: 'credit' as const,
-      name: String(refund.orderId),
-      amountMinor: -credit.amountMinor
-    })),
+    ...credits.flatMap(({ credit, refund, card }): SummaryPart[] => {
+      const amountMinor = -credit.amountMinor
+      if (refund !== null) return [{ kind: 'credit', name: String(refund.orderId), amountMinor }]
+      return card === null || amountMinor === 0 ? [] : [{ kind: 'giftCard', name: card.lastFour, amountMinor }]
+    }),
     { kind: order.paidAt === null ? 'due' : 'paid', name: '', amountMinor: dueMinor(db, order) }
   ]
 }
@@ -283,6 +284,7 @@ const sumKeys = {
   taxIncluded: 'sum.taxIncluded',
   total: 'sum.total',
   credit: 'sum.credit',
+  giftCard: 'sum.giftCard',
   due: 'sum.due',
   paid: 'sum.paid'
 } as const satisfies Record<SummaryPart['kind'], TextKey>

@@ -16,7 +16,7 @@ import {
 } from '../referrals/referrals.ts'
 import { setting } from '../settings/settings.ts'
 import { emit } from '../webhooks/emit.ts'
-import { creditsHeldFrom, creditsOf, hadCredits, returnCredits, spendCredits } from './credits.ts'
+import { creditsHeldFrom, creditsOf, hadOrderCredits, reclaimCards, returnCredits, spendCredits } from './credits.ts'
 import { getOrder, hasPaidRenewal, itemsOf, lastMoveOf } from './find.ts'
 import type { OrderRow } from './find.ts'
 import { handOver, reclaimHold, releaseHold, releaseReturned, takeReturnedAgain } from './holds.ts'
@@ -63,13 +63,16 @@ export function moveOrder(tx: Tx, orderId: number, to: OrderStatus, move: Move, 
   if (order.status === to || (latePayment && order.paidAt !== null)) return order
   if (!mayMove(order.status, to, latePayment)) throw refused(order, to)
   const arrived = isPaidStatus(to) || latePayment
-  const reclaimed = takesHoldAgain(tx, order, to) ? [...reclaimHold(tx, order), ...creditsGone(tx, order)] : []
+  const reclaimed = takesHoldAgain(tx, order, to)
+    ? [...reclaimHold(tx, order), ...creditsGone(tx, order), ...reclaimCards(tx, orderId, now)]
+    : []
   if (reclaimed.length > 0 && !arrived) {
     releaseHold(tx, orderId)
+    returnCredits(tx, creditsOf(tx, orderId), now)
     throw refused(order, to, reclaimed)
   }
   const isPaidNow = arrived && order.paidAt === null
-  const { spent, lost } = isPaidNow ? spendCredits(tx, orderId, now) : { spent: [], lost: [] }
+  const { spent, lost } = isPaidNow ? spendCredits(tx, orderId, move.by, now) : { spent: [], lost: [] }
   const gone = [...reclaimed, ...lost.map((id) => `order ${id} was refunded otherwise`)]
   // An operator decides about an order that is already on hold for this reason.
   const landed = gone.length > 0 && order.status !== 'on-hold' ? 'on-hold' : to
@@ -86,7 +89,9 @@ export function moveOrder(tx: Tx, orderId: number, to: OrderStatus, move: Move, 
 
 /** The credits of an order that were returned when it ended. Another order has kept what they were for. */
 function creditsGone(tx: Tx, { id, addedTo }: OrderRow): string[] {
-  return hadCredits(tx, id) && creditsOf(tx, id).length === 0 ? [`the change of order ${addedTo} is over`] : []
+  return hadOrderCredits(tx, id) && creditsOf(tx, id).every(({ refund }) => refund === null)
+    ? [`the change of order ${addedTo} is over`]
+    : []
 }
 
 /** Records that an order gives back what pays another one. */
@@ -264,7 +269,12 @@ export function reportRefund(tx: Tx, order: OrderRow, amountMinor: number, full:
   emit(tx, 'order.refunded', { orderId, amountMinor, currency, full, way, ...parts }, now)
   // The email about the change says what the other order costs.
   if (way === 'order' || (amountMinor === 0 && order.totalMinor > 0)) return
-  mailBuyer(tx, order, { template: 'order_refunded', data: { orderId, amountMinor } }, now)
+  mailBuyer(
+    tx,
+    order,
+    { template: 'order_refunded', data: { orderId, amountMinor, ...(way === 'gift_card' ? { toCard: true } : {}) } },
+    now
+  )
 }
 
 /**

@@ -70,7 +70,7 @@ function newestRefund<C extends SQLiteColumn>(orm: Orm, column: C) {
   const newestOfOrder = orm
     .select({ value: column })
     .from(orderRefunds)
-    .where(and(eq(orderRefunds.orderId, orders.id), eq(orderRefunds.way, 'payment')))
+    .where(and(eq(orderRefunds.orderId, orders.id), ne(orderRefunds.way, 'order')))
     .orderBy(desc(orderRefunds.id))
     .limit(1)
   return sql<C['_']['data'] | null>`(${newestOfOrder})`

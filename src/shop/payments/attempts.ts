@@ -11,8 +11,9 @@ import type { AttemptRow } from './rows.ts'
 import { paymentAttempts } from './schema.ts'
 import { warnOfVatId, wasWarned } from './warnings.ts'
 import { couponsOverLimit, describeOverLimit } from '../orders/coupon-uses.ts'
-import { dueMinor } from '../orders/credits.ts'
-import { getOrder } from '../orders/find.ts'
+import { creditsOf, dueMinor } from '../orders/credits.ts'
+import { getOrder, itemsOf } from '../orders/find.ts'
+import { subscriptionInterval } from '../orders/renewal-order.ts'
 import { confirmPayment, payOrder, moveOrder } from '../orders/transition.ts'
 import { recurringOfOrder } from '../orders/renewal-order.ts'
 import { takesToken } from '../orders/strategies.ts'
@@ -72,8 +73,9 @@ export function createAttempt(
   now: number
 ): AttemptRow {
   const amountMinor = dueMinor(tx, order)
-  // The page of an order with credits shows only what is due.
-  const hasDiscount = amountMinor === order.totalMinor && order.discountMinor > 0
+  const isCredited = amountMinor !== order.totalMinor
+  // The page of an order with credits shows only what is due, and of a subscription its prices and a discount.
+  const hasDiscount = isCredited ? isSubscription(tx, order.id) : order.discountMinor > 0
   return newAttempt.get(tx, {
     gateway,
     kind,
@@ -90,6 +92,10 @@ export function createAttempt(
     createdAt: now,
     updatedAt: now
   })
+}
+
+function isSubscription(tx: Tx, orderId: number): boolean {
+  return subscriptionInterval(itemsOf(tx, orderId)) !== null
 }
 
 /** The attempt with an id, which exists because other rows refer to it. */
@@ -170,11 +176,12 @@ export function paymentStatusOf(db: Db, orderId: number): string | null {
 export function paidBy(
   db: Db,
   { id, paidAt, totalMinor, imported }: OrderRow
-): 'stripe' | 'sandbox' | 'by_hand' | 'credit' | null {
+): 'stripe' | 'sandbox' | 'by_hand' | 'credit' | 'gift_card' | null {
   if (paidAt === null || totalMinor === 0 || imported) return null
   const gateway = attemptsOf(db, id).find(({ outcome }) => outcome === 'paid')?.gateway
   if (gateway === 'stripe' || gateway === 'sandbox') return gateway
-  return dueMinor(db, { id, totalMinor }) === 0 ? 'credit' : 'by_hand'
+  if (dueMinor(db, { id, totalMinor }) > 0) return 'by_hand'
+  return creditsOf(db, id).some(({ card }) => card !== null) ? 'gift_card' : 'credit'
 }
 
 /**
@@ -229,11 +236,16 @@ export function asksCard(db: Db, cards: ShopContext['cards'], order: OrderRow): 
   return (recurringOfOrder(db, order)?.totals.totalMinor ?? 0) > 0
 }
 
-/** Marks an order that costs nothing as paid, without a gateway. */
+/** Marks an order of which nothing is due as paid, without a gateway. */
 export function payNothing(tx: Tx, order: OrderRow, now: number): OrderRow {
   const free = createAttempt(tx, order, { gateway: 'none', kind: 'none', livemode: false }, now)
   updateAttempt(tx, free.id, { outcome: 'paid', gatewayStatus: 'not_required', settledAt: now }, now)
-  return payOrder(tx, order.id, { by: 'checkout', reason: 'nothing to pay' }, now)
+  return payOrder(
+    tx,
+    order.id,
+    { by: 'checkout', reason: order.totalMinor > 0 ? 'paid by credit' : 'nothing to pay' },
+    now
+  )
 }
 
 const dayMs = 24 * 60 * 60_000

@@ -82,9 +82,13 @@ export async function openCheckoutPage(
   const stripe = await readyGateway(shop).client()
   const order = getOrder(shop.db, attempt.orderId)
   const { successUrl, cancelUrl } = pageUrls(shop, order)
+  const creditMinor = creditedMinor(shop.db, order.id)
+  const isSubscription = subscriptionInterval(itemsOf(shop.db, order.id)) !== null
   const { offMinor, ...bought } =
-    creditedMinor(shop.db, order.id) === 0 ? purchase(shop, order, attempt) : rest(shop, order, attempt)
-  const discounts = await adHocCoupon(stripe, { order, amountMinor: offMinor }, attempt, deadline)
+    creditMinor === 0 || isSubscription ? purchase(shop, order, attempt) : rest(shop, order, attempt)
+  // A gift card pays a part of the first period only, as a discount does.
+  const off = isSubscription ? offMinor + creditMinor : offMinor
+  const discounts = await adHocCoupon(stripe, { order, amountMinor: off }, attempt, deadline)
   const params: Stripe.Checkout.SessionCreateParams = {
     ...bought,
     ...(discounts === undefined ? {} : { discounts }),

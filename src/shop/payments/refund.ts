@@ -4,6 +4,7 @@ import { AppError } from '../../errors.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { formatMoney } from '../../platform/money.ts'
+import { returnToCard } from '../gift-cards/cards.ts'
 import type { ShopContext } from '../context.ts'
 import { promisedMinor } from '../orders/credits.ts'
 import { getOrder } from '../orders/find.ts'
@@ -19,6 +20,7 @@ import { refundMetadataOf, refundKeyOf } from './gateway-state.ts'
 import type { AttemptRow, RefundRow } from './rows.ts'
 import { refunds } from './schema.ts'
 import { divideRefund } from './tenders.ts'
+import type { RefundPart } from './tenders.ts'
 import { endSubscriptionOf } from './subscriptions.ts'
 import { acceptPayment, findUncountedPayment, mismatchedAttempts } from './unexpected-payment.ts'
 import type { UncountedPayment } from './unexpected-payment.ts'
@@ -58,9 +60,11 @@ export async function refundOrder(
 export type RefundPlan = {
   amountMinor: number
   currency: string
-  way: 'gateway' | 'by_hand'
+  way: 'gateway' | 'by_hand' | 'gift_card'
   /** What the operator pays back. */
   byHandMinor: number
+  /** What goes back to the gift cards that paid the order. */
+  giftCardMinor: number
   /** What the gateway has returned of the card payment that is refunded by hand; null if no gateway has it. */
   returnedMinor: number | null
 }
@@ -80,21 +84,30 @@ export async function planRefund(
   if (uncounted !== undefined) {
     const { amountMinor: paidMinor, currency } = uncounted.state
     const { amountMinor = paidMinor } = uncounted.wrong === undefined ? wanted : {}
-    return { amountMinor, currency, way: 'gateway', byHandMinor: 0, returnedMinor: null }
+    return { amountMinor, currency, way: 'gateway', byHandMinor: 0, giftCardMinor: 0, returnedMinor: null }
   }
   const { order, refund, paid } = checkRequest(shop, shop.db, orderId, { ...wanted, byHand })
   const { currency } = order
-  const parts = byHand ? [{ refund, attempt: null }] : divideRefund(shop.db, order, refund)
-  const isByHand = parts.every(({ attempt }) => attempt === null)
-  const byHandMinor = parts.reduce((sum, part) => sum + (part.attempt === null ? part.refund.amountMinor : 0), 0)
+  const parts = byHand ? [{ refund, attempt: null, giftCardId: null }] : divideRefund(shop.db, order, refund)
+  const sumOf = (is: (part: RefundPart) => boolean): number =>
+    parts.reduce((sum, part) => sum + (is(part) ? part.refund.amountMinor : 0), 0)
+  const byHandMinor = sumOf(({ attempt, giftCardId }) => attempt === null && giftCardId === null)
+  const giftCardMinor = sumOf(({ giftCardId }) => giftCardId !== null)
   const returnedMinor = paid !== undefined && byHand ? await returnedAtGateway(shop, paid) : null
   return {
     amountMinor: refund.amountMinor,
     currency,
-    way: isByHand ? 'by_hand' : 'gateway',
+    way: wayOf(parts),
     byHandMinor,
+    giftCardMinor,
     returnedMinor
   }
+}
+
+/** `gateway` if any of it goes back by card. */
+function wayOf(parts: readonly RefundPart[]): RefundPlan['way'] {
+  if (parts.some(({ attempt }) => attempt !== null)) return 'gateway'
+  return parts.some(({ giftCardId }) => giftCardId !== null) ? 'gift_card' : 'by_hand'
 }
 
 /**
@@ -168,8 +181,14 @@ export function storeRefunds(
   { order, refund, byHand = false }: { order: OrderRow; refund: RefundOfThings; byHand?: boolean }
 ): RefundRow[] {
   const { id: orderId, currency } = order
-  const parts = byHand ? [{ refund, attempt: null }] : divideRefund(tx, order, refund)
-  return parts.flatMap(({ refund: part, attempt }) => {
+  const parts = byHand ? [{ refund, attempt: null, giftCardId: null }] : divideRefund(tx, order, refund)
+  return parts.flatMap(({ refund: part, attempt, giftCardId }) => {
+    if (giftCardId !== null) {
+      const asked = storeOrderRefund(tx, order, { ...part, way: 'gift_card', giftCardId }, now)
+      returnToCard(tx, giftCardId, { amountMinor: part.amountMinor, orderId, by }, now)
+      recordRefund(tx, orderId, part.amountMinor, causeOf(by, `refunded to gift card ${giftCardId}`, part), now, asked)
+      return []
+    }
     if (attempt === null || part.amountMinor === 0) {
       const asked = storeOrderRefund(tx, order, part, now)
       recordRefund(tx, orderId, part.amountMinor, causeOf(by, 'refunded by hand', part), now, asked)

@@ -2,7 +2,7 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { linkSubscription } from '../benefits/subscriptions.ts'
 import type { ShopContext } from '../context.ts'
 import { formatMoney } from '../../platform/money.ts'
-import { dueMinor, hadCredits } from '../orders/credits.ts'
+import { dueMinor, reclaimableMinor } from '../orders/credits.ts'
 import { getOrder } from '../orders/find.ts'
 import { moveOrder, payOrder } from '../orders/transition.ts'
 import { couponsOverLimit, describeOverLimit } from '../orders/coupon-uses.ts'
@@ -30,7 +30,7 @@ export type Settled = { attempt: AttemptRow; verdict: GatewayState['verdict'] | 
 export function applyGatewayState(unit: UnitOfWork, attemptId: number, state: GatewayState): Settled {
   const { tx } = unit
   const attempt = getAttempt(tx, attemptId)
-  const wrong = mismatchOf(tx, attempt, state)
+  const wrong = mismatchOf(tx, attempt, state, unit.now)
   if (wrong !== undefined) {
     const why = `${state.objectId} does not count as the payment of order ${attempt.orderId}: ${wrong.reason}.`
     const message = [why, ...advice[wrong.kind](attempt.orderId)].join(' ')
@@ -45,18 +45,24 @@ export function applyGatewayState(unit: UnitOfWork, attemptId: number, state: Ga
 }
 
 /** Why a state does not match its attempt, or what is due of the order; undefined if it does. */
-export function mismatchOf(db: Db, attempt: AttemptRow, state: GatewayState): Mismatch | undefined {
-  return mismatch(attempt, state) ?? otherDue(db, attempt, state)
+export function mismatchOf(db: Db, attempt: AttemptRow, state: GatewayState, now: number): Mismatch | undefined {
+  return mismatch(attempt, state) ?? otherDue(db, attempt, state, now)
 }
 
-/** Less or more is due than was paid: the order that promised a credit was refunded, or the change is over. */
+/**
+ * Less or more is due than was paid: the order that promised a credit was refunded, the change is over, or a gift card of an
+ * order that was given up has paid another one.
+ */
 function otherDue(
   db: Db,
   { orderId, outcome, amountMinor, currency }: AttemptRow,
-  { verdict }: GatewayState
+  { verdict }: GatewayState,
+  now: number
 ): Mismatch | undefined {
-  if (verdict !== 'paid' || outcome === 'paid' || !hadCredits(db, orderId)) return undefined
-  const due = dueMinor(db, getOrder(db, orderId))
+  if (verdict !== 'paid' || outcome === 'paid') return undefined
+  const order = getOrder(db, orderId)
+  if (order.paidAt !== null) return undefined
+  const due = dueMinor(db, order) - reclaimableMinor(db, orderId, now)
   if (due === amountMinor) return undefined
   const [paid, left] = [formatMoney(amountMinor, currency), formatMoney(due, currency)]
   return { kind: 'amount', reason: `its amount is ${paid}, and ${left} are due` }

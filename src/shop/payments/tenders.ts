@@ -2,46 +2,58 @@ import { and, eq, ne, sum } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 import { creditsOf } from '../orders/credits.ts'
 import type { OrderRow } from '../orders/find.ts'
-import { splitRefund } from '../orders/refund-lines.ts'
+import { refundsOfOrder, splitRefund } from '../orders/refund-lines.ts'
 import type { RefundOfThings } from '../orders/refund-lines.ts'
 import { findPayingAttempt } from './attempts.ts'
 import type { AttemptRow } from './rows.ts'
 import { refunds } from './schema.ts'
 
-/** A card payment that pays an order, and how much of it can go back. */
-type Tender = { attempt: AttemptRow; leftMinor: number }
+/** A card payment or a gift card that pays an order, and how much of it can go back. */
+type Tender = Omit<RefundPart, 'refund'> & { leftMinor: number }
 
-/** A part of a refund and the card payment that it returns; null for what the operator pays back. */
-export type RefundPart = { refund: RefundOfThings; attempt: AttemptRow | null }
+/** A part of a refund, and the card payment or the gift card that it returns; both null for what the operator pays back. */
+export type RefundPart = { refund: RefundOfThings; attempt: AttemptRow | null; giftCardId: number | null }
 
 /**
- * Divides a refund by what paid the order: its own card payment first, then those of the orders whose credits it has, and the
- * rest by hand.
+ * Divides a refund by what paid the order: the gift cards first, so that what they paid never becomes money, then its own card
+ * payment, then those of the orders whose credits it has, and the rest by hand.
  */
 export function divideRefund(db: Db, order: OrderRow, refund: RefundOfThings): RefundPart[] {
   const parts: RefundPart[] = []
   let rest = refund
-  for (const { attempt, leftMinor } of tendersOf(db, order.id)) {
+  for (const { leftMinor, ...to } of tendersOf(db, order.id)) {
     if (rest.amountMinor === 0 || leftMinor <= 0) continue
     const [part, others] = splitRefund(rest, Math.min(leftMinor, rest.amountMinor))
-    parts.push({ refund: part, attempt })
+    parts.push({ refund: part, ...to })
     rest = others
   }
-  return rest.amountMinor > 0 || parts.length === 0 ? [...parts, { refund: rest, attempt: null }] : parts
+  const isOver = rest.amountMinor === 0 && parts.length > 0
+  return isOver ? parts : [...parts, { refund: rest, attempt: null, giftCardId: null }]
 }
 
 function tendersOf(db: Db, orderId: number): Tender[] {
   const own = findPayingAttempt(db, orderId)
   const credits = creditsOf(db, orderId).filter(({ credit }) => credit.state === 'spent')
-  // What is left of the order limits its refunds, unless another order has paid a part of it.
-  if (credits.length === 0) return own === undefined ? [] : [{ attempt: own, leftMinor: Number.POSITIVE_INFINITY }]
-  const others = credits.flatMap(({ credit, refund }) =>
-    tendersOf(db, refund.orderId).map(({ attempt }) => ({
-      attempt,
-      leftMinor: Math.min(credit.amountMinor, leftOf(db, attempt))
-    }))
+  // What is left of the order limits its refunds, unless a credit has paid a part of it.
+  const ownLeftMinor = own === undefined ? 0 : credits.length === 0 ? Number.POSITIVE_INFINITY : leftOf(db, own)
+  const cards = credits.flatMap(({ credit: { amountMinor }, card }) =>
+    card === null
+      ? []
+      : [{ attempt: null, giftCardId: card.id, leftMinor: amountMinor - returnedTo(db, orderId, card.id) }]
   )
-  return own === undefined ? others : [{ attempt: own, leftMinor: leftOf(db, own) }, ...others]
+  const others = credits.flatMap(({ credit, refund }) => {
+    const tenders = refund === null ? [] : tendersOf(db, refund.orderId)
+    return tenders.map((tender) => ({ ...tender, leftMinor: Math.min(credit.amountMinor, tender.leftMinor) }))
+  })
+  const ownTender = own === undefined ? [] : [{ attempt: own, giftCardId: null, leftMinor: ownLeftMinor }]
+  return [...cards, ...ownTender, ...others]
+}
+
+/** What refunds of an order have returned to a gift card. */
+function returnedTo(db: Db, orderId: number, giftCardId: number): number {
+  return refundsOfOrder(db, orderId)
+    .filter((refund) => refund.giftCardId === giftCardId && refund.state !== 'failed')
+    .reduce((total, { amountMinor }) => total + amountMinor, 0)
 }
 
 /** What the gateway can still return of a payment. */

@@ -147,7 +147,8 @@ export async function findUncountedPayment(shop: ShopContext, orderId: number): 
   const attempts = attemptsOf(shop.db, orderId).filter((row) => row.outcome === null || isMismatched(row))
   for (const attempt of attempts) {
     const state = await readState(shop, attempt)
-    if (state?.verdict === 'paid') return { attempt, state, wrong: mismatchOf(shop.db, attempt, state) }
+    if (state?.verdict === 'paid')
+      return { attempt, state, wrong: mismatchOf(shop.db, attempt, state, shop.clock.now()) }
   }
   return undefined
 }

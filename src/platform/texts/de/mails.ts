@@ -134,6 +134,8 @@ export const mails = {
   'mail.refund.subject': 'Erstattung für Ihre Bestellung {order} bei {shop}',
   'mail.refund.full': 'Wir haben Ihnen {amount} für Ihre Bestellung {order} erstattet (vollständige Erstattung).',
   'mail.refund.partial': 'Wir haben Ihnen {amount} für Ihre Bestellung {order} erstattet (teilweise Erstattung).',
+  'mail.refund.toCard':
+    'Der Betrag ist wieder auf Ihrem Geschenkgutschein. Sie können ihn mit Ihrem Code sofort wieder einlösen.',
   'mail.refund.days':
     'Das Geld geht an die Zahlungsart zurück, die Sie verwendet haben. Bis es auf Ihrem Kontoauszug erscheint, können einige Tage vergehen.',
   'mail.refundFailed.subject': 'Die Erstattung für Ihre Bestellung {order} bei {shop} hat Sie nicht erreicht',

@@ -126,6 +126,7 @@ export const mails = {
   'mail.refund.subject': 'Refund for your order {order} at {shop}',
   'mail.refund.full': 'We have refunded {amount} for your order {order} (full refund).',
   'mail.refund.partial': 'We have refunded {amount} for your order {order} (partial refund).',
+  'mail.refund.toCard': 'The amount is back on your gift card. You can use it at once, with the code that you have.',
   'mail.refund.days':
     'The money goes back to the payment method you used. It can take a few days to appear on your statement.',
   'mail.refundFailed.subject': 'The refund for your order {order} at {shop} did not reach you',

@@ -133,6 +133,8 @@ export const mails = {
   'mail.refund.subject': 'Remboursement de votre commande {order} chez {shop}',
   'mail.refund.full': 'Nous avons remboursé {amount} pour votre commande {order} (remboursement total).',
   'mail.refund.partial': 'Nous avons remboursé {amount} pour votre commande {order} (remboursement partiel).',
+  'mail.refund.toCard':
+    'Le montant est de nouveau sur votre carte cadeau. Vous pouvez l’utiliser tout de suite avec votre code.',
   'mail.refund.days':
     'L’argent revient sur le moyen de paiement que vous avez utilisé. Il peut se passer quelques jours avant qu’il n’apparaisse sur votre relevé.',
   'mail.refundFailed.subject': 'Le remboursement de votre commande {order} chez {shop} ne vous est pas parvenu',

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { getCard } from '../../src/shop/gift-cards/cards.ts'
+import { issueByOperator } from '../../src/shop/gift-cards/issue.ts'
+import { setSetting } from '../../src/shop/settings/settings.ts'
+import { startShop } from '../support/running-shop.ts'
+import type { RunningShop } from '../support/running-shop.ts'
+
+let shop: RunningShop
+beforeAll(async () => {
+  shop = await startShop({
+    seed: {
+      products: [{ slug: 'file', name: 'File', price: 30, type: 'digital' }],
+      coupons: [{ code: 'TEN', percent: 10 }]
+    }
+  })
+  setSetting(shop.app.db, 'storefront.enabled', 'true', Date.now())
+})
+afterAll(() => shop.stop())
+
+/** The cart of a browser without script, which sends its form. */
+function cart() {
+  const cookies = new Map<string, string>()
+  return async (fields: Record<string, string>) => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const body = new URLSearchParams(fields)
+    const response = await fetch(`${shop.url}/cart`, { method: 'POST', redirect: 'manual', headers: { cookie }, body })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      cookies.set(name, value)
+    }
+    return { status: response.status, location: response.headers.get('location'), text: await response.text() }
+  }
+}
+
+const issue = (amount: number) =>
+  issueByOperator(shop.app.db, shop.app.keys, { amount, reason: 'test' }, shop.app.clock.now())
+
+it('takes a gift card beside a coupon in the field for codes, and shows what is left to pay', async () => {
+  const { card, code } = issue(20)
+  const send = cart()
+  await send({ slug: 'file', quantity: '1' })
+  const shown = (await send({ update: '1', couponCode: `TEN ${code.toLowerCase()}` })).text
+  expect(shown).toMatch(
+    new RegExp(`€27\\.00[\\s\\S]*Gift card …${card.lastFour}[\\s\\S]*€20\\.00[\\s\\S]*To pay[\\s\\S]*€7\\.00`)
+  )
+  const paid = await send({ pay: '1', couponCode: `TEN ${code}`, email: 'ada@example.com', total: '27' })
+  expect([paid.status, paid.location]).toEqual([303, expect.stringContaining('/checkout/')])
+  expect(getCard(shop.app.db, card.id).heldMinor).toBe(2000)
+})
+
+it('is paid at once by a gift card with enough on it', async () => {
+  const { card, code } = issue(50)
+  const send = cart()
+  await send({ slug: 'file', quantity: '1' })
+  const paid = await send({ pay: '1', couponCode: code, email: 'ada@example.com', total: '30' })
+  expect([paid.status, paid.location]).toEqual([303, expect.stringContaining('/thanks')])
+  expect(getCard(shop.app.db, card.id)).toMatchObject({ balanceMinor: 2000, heldMinor: 0 })
+})
+
+it('says at the field that a gift card does not exist, and sends the code once', async () => {
+  const send = cart()
+  await send({ slug: 'file', quantity: '1' })
+  const refused = await send({ update: '1', couponCode: '0123-4567-89ABC-DEFGH-JKMN-PQRS' })
+  expect(refused.text).toContain('There is no gift card with this code.')
+  expect(refused.text).toContain('name="pay"')
+})
