@@ -82,6 +82,7 @@ describe('a quote', () => {
       currency: 'EUR',
       asksDeliveryConsent: false,
       vatId: null,
+      asksGiftRecipient: false,
       recurring: null,
       lines: [
         {

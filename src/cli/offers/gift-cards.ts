@@ -49,12 +49,7 @@ export function define(program: ShopCommand): void {
     .option('--language <tag>', 'the language of the email, such as de')
   runs(issuing, ({ app, options, now }: Work<IssueOptions>) => {
     const { amount, reason, to, message, on: sendOn, expires, language } = options
-    const { card, code } = issueByOperator(
-      app.db,
-      app.keys,
-      { amount, reason, to, message, sendOn, expires, language },
-      now
-    )
+    const { card, code } = issueByOperator(app.db, { amount, reason, to, message, sendOn, expires, language }, now)
     const { json, human } = answer(app, card, now)
     return { json: { ...json, code }, human: [`Code: ${code}`, human].flat() }
   })
@@ -86,7 +81,7 @@ export function define(program: ShopCommand): void {
     'gift-cards mail 12 --to lena@shop.example'
   ).option('--to <email>', 'send it to this person from now on')
   runs(mailing, ({ app, options, now }: Work<{ to?: string }>, id: string) => {
-    const card = resendCard(app.db, app.keys, parseId(id), options.to ?? null, now)
+    const card = resendCard(app.db, parseId(id), options.to ?? null, now)
     const { json } = answer(app, card, now)
     return { json, human: plain(`Gift card ${card.id} is sent to ${card.recipientEmail ?? ''}.`) }
   })

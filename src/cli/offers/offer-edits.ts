@@ -62,7 +62,7 @@ export function defineEdits(offers: ShopCommand): void {
     .requiredOption('--name <name>', 'its name')
     .requiredOption('--price <amount>', "its price, in the shop's currency")
     .option('--slug <slug>', 'its key in addresses (default: made from the name)')
-    .option('--type <type>', 'physical or digital (default: physical)')
+    .option('--type <type>', 'physical, digital or gift_card (default: physical)')
     .option('--hidden', 'do not offer it for sale yet')
     .option('--option <name=values>', 'an option with its values, such as Size=S,M,L; can be repeated', collect)
     .option('--image <source...>', 'its pictures, from files or URLs')

@@ -30,6 +30,8 @@ const charts: Readonly<Record<string, Chart>> = {
     export: '8120',
     outside: '8338',
     'small-business': '8195',
+    // Other liabilities: what was sold is owed until it is used.
+    voucher: '1700',
     zero: '8200',
     none: '8200',
     'payment-stripe': '10000',
@@ -46,6 +48,7 @@ const charts: Readonly<Record<string, Chart>> = {
     export: '4120',
     outside: '4338',
     'small-business': '4185',
+    voucher: '3500',
     zero: '4200',
     none: '4200',
     'payment-stripe': '10000',
@@ -61,6 +64,7 @@ const keysOfCategories: Readonly<Record<Exclude<TaxCategory, 'taxed'>, AccountKe
   export: 'export',
   outside: 'outside',
   small_business: 'small-business',
+  voucher: 'voucher',
   none: 'none'
 }
 

@@ -14,6 +14,8 @@ import type { Column } from './report.ts'
 type Sums = {
   orders: number
   goodsMinor: number
+  /** What gift cards were sold for. They are a liability, and in no other sum. */
+  giftCardsMinor: number
   discountMinor: number
   shippingMinor: number
   taxMinor: number
@@ -31,6 +33,13 @@ const columns: readonly Column<LabelledRow>[] = [
   { key: 'currency', kind: 'text', value: ({ currency }) => currency },
   { key: 'orders', kind: 'count', title: 'Orders', total: 'sum', isFigure: true, value: ({ orders }) => orders },
   { key: 'goods', ...money, title: 'Goods', isDetail: true, value: amount(({ goodsMinor }) => goodsMinor) },
+  {
+    key: 'giftCards',
+    ...money,
+    title: 'Gift cards',
+    isDetail: true,
+    value: amount(({ giftCardsMinor }) => giftCardsMinor)
+  },
   {
     key: 'discount',
     ...money,
@@ -87,7 +96,7 @@ export const salesReport = defineReport({
         })
       ),
       notes: [
-        'An order counts on the day on which it was paid, a refund on the day of its credit note. Goods are after discounts.'
+        'An order counts on the day on which it was paid, a refund on the day of its credit note. Goods are after discounts. Gift cards that were sold are owed until they are used, and in no other column.'
       ]
     }
   }
@@ -99,7 +108,7 @@ function labelOf({ from }: SalesRow, unit: Unit): string {
 
 /** `imported` is 1 if orders of another shop count, too (setting reports.imported). */
 type Span = Pick<Part, 'startsAt' | 'endsAt'> & { imported: 0 | 1 }
-type Paid = Omit<Sums, 'refundedMinor'> & { currency: string }
+type Paid = Omit<Sums, 'refundedMinor' | 'giftCardsMinor'> & { currency: string }
 type Refunded = { currency: string; refundedMinor: number }
 
 const paidWithin = rawStatement<Span, Paid>(`
@@ -112,6 +121,17 @@ const creditedWithin = rawStatement<Days, Refunded>(`
   SELECT currency, sum(total_minor) AS refundedMinor FROM invoices INDEXED BY invoices_credited
   WHERE kind = 'credit_note' AND correction = 0 AND date BETWEEN @from AND @to GROUP BY currency`)
 
+/** What gift cards were sold for, and what their refunds returned. */
+const giftCardsWithin = rawStatement<Span, { currency: string; soldMinor: number; returnedMinor: number }>(`
+  SELECT currency, sum(sold) AS soldMinor, sum(returned) AS returnedMinor FROM (
+    SELECT o.currency, i.total_minor AS sold, 0 AS returned FROM orders o JOIN order_items i ON i.order_id = o.id
+    WHERE i.type = 'gift_card' AND o.paid_at >= @startsAt AND o.paid_at < @endsAt AND o.imported <= @imported
+    UNION ALL
+    SELECT o.currency, 0, l.amount_minor FROM order_refunds r JOIN refund_lines l ON l.refund_id = r.id
+    JOIN order_items i ON i.id = l.order_item_id JOIN orders o ON o.id = r.order_id
+    WHERE i.type = 'gift_card' AND r.done_at >= @startsAt AND r.done_at < @endsAt
+  ) GROUP BY currency`)
+
 /** An order of a version without invoices, or of another shop, has no credit note. Its refunds count when it was paid. */
 const refundedWithoutNote = rawStatement<Span, Refunded>(`
   SELECT currency, sum(refunded_minor) AS refundedMinor FROM orders
@@ -121,6 +141,7 @@ const refundedWithoutNote = rawStatement<Span, Refunded>(`
 const none: Sums = {
   orders: 0,
   goodsMinor: 0,
+  giftCardsMinor: 0,
   discountMinor: 0,
   shippingMinor: 0,
   taxMinor: 0,
@@ -147,11 +168,21 @@ export function salesOf(db: Db, days: Days, unit: Unit): SalesRow[] {
 function sumsWithin(db: Db, { from, to, startsAt, endsAt }: Part): Map<string, Sums> {
   const sums = new Map<string, Sums>()
   const span = { startsAt, endsAt, imported: setting(db, 'reports.imported') ? 1 : 0 } as const
-  for (const { currency, ...paid } of paidWithin(db).all(span)) sums.set(currency, { ...paid, refundedMinor: 0 })
+  for (const { currency, ...paid } of paidWithin(db).all(span)) sums.set(currency, { ...none, ...paid })
   const refunds = [...creditedWithin(db).all({ from, to }), ...refundedWithoutNote(db).all(span)]
   for (const { currency, refundedMinor } of refunds) {
     const known = sums.get(currency) ?? none
     sums.set(currency, { ...known, refundedMinor: known.refundedMinor + refundedMinor })
+  }
+  for (const { currency, soldMinor, returnedMinor } of giftCardsWithin(db).all(span)) {
+    const known = sums.get(currency) ?? none
+    sums.set(currency, {
+      ...known,
+      goodsMinor: known.goodsMinor - soldMinor,
+      giftCardsMinor: soldMinor - returnedMinor,
+      totalMinor: known.totalMinor - soldMinor,
+      refundedMinor: known.refundedMinor - returnedMinor
+    })
   }
   return sums
 }

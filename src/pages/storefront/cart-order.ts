@@ -26,6 +26,11 @@ export type Wish = {
   shippingMethod?: string
   subscribeAgain?: true
   immediateDelivery?: true
+  giftRecipient?: { email: string; message?: string; sendOn?: string }
+}
+
+function giftWords(message: string, sendOn: string): { message?: string; sendOn?: string } {
+  return { ...(message === '' ? {} : { message }), ...(sendOn === '' ? {} : { sendOn }) }
 }
 
 /** The form of a gift card's code. */
@@ -54,6 +59,7 @@ export function requestOf(site: Site, items: CartItem[], form: URLSearchParams, 
     ...filled(['email', 'firstName', 'lastName', 'vatId']),
     ...(isNew ? { createAccount: true, password: form.get('password') ?? '' } : {})
   }
+  const giftEmail = text('giftEmail')
   const { couponCode, giftCards } = codesIn(text('couponCode'))
   const isHere = text('strategy') === 'token_handoff' && site.cart().testCards.length > 0
   return {
@@ -67,7 +73,10 @@ export function requestOf(site: Site, items: CartItem[], form: URLSearchParams, 
       : { shippingAddress: { ...filled(['firstName', 'lastName', ...fields]), ...typed, country } }),
     ...(text('shippingMethod') === '' ? {} : { shippingMethod: text('shippingMethod') }),
     ...(form.has('subscribeAgain') ? { subscribeAgain: true } : {}),
-    ...(form.has('immediateDelivery') ? { immediateDelivery: true } : {})
+    ...(form.has('immediateDelivery') ? { immediateDelivery: true } : {}),
+    ...(giftEmail === ''
+      ? {}
+      : { giftRecipient: { email: giftEmail, ...giftWords(text('giftMessage'), text('giftDay')) } })
   }
 }
 

@@ -357,6 +357,7 @@ async function cartPage(
       strategy: wish.strategy,
       subscribeAgain: wish.subscribeAgain === true,
       asksConsent: quote.asksDeliveryConsent,
+      asksGift: quote.asksGiftRecipient,
       due: isTotalKnown ? dueTexts(site, wish, quote) : [],
       submit: submitOf(site, wish, quote, isTotalKnown),
       ...site.cart()

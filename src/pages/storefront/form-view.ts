@@ -176,6 +176,9 @@ export function checkoutFields(
     vatId: view('vatId', t('vatId'), refreshing),
     buyerReference: view('buyerReference', t('buyerReference')),
     notes: view('notes', t('note')),
+    giftEmail: view('giftEmail', t('gift.email'), { type: 'email', hint: t('gift.hint') }),
+    giftMessage: view('giftMessage', t('gift.message'), { type: 'long' }),
+    giftDay: view('giftDay', t('gift.day'), { type: 'date' }),
     immediateDelivery: view('immediateDelivery', t('consent.label'), { type: 'tick', required: true })
   }
 }

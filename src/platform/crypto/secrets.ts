@@ -52,7 +52,6 @@ export type Keys = {
   device: KeyObject
   form: KeyObject
   desk: KeyObject
-  giftCard: KeyObject
   sandboxWebhook: KeyObject
   /** Hashes what must be recognised after it was erased (db/keyed-hash.ts). */
   erased: KeyObject
@@ -72,7 +71,6 @@ export function deriveKeys(secret: string): Keys {
     device: derive('device'),
     form: derive('form'),
     desk: derive('desk'),
-    giftCard: derive('gift-card'),
     sandboxWebhook: derive('sandbox-webhook'),
     erased: derive('erased'),
     shopId: bytes('shop-id').toString('hex').slice(0, 16)

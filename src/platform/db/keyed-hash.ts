@@ -15,9 +15,9 @@ export function setHashKey({ sqlite }: Db, key: KeyObject): void {
  * Recognises an erased email or code without storing it: an HMAC, which cannot be searched without the shop's secret. A
  * connection without a key gets a random one, so that its hashes match nothing.
  *
- * @param purpose separates the hashes of an email from those of other texts
+ * @param purpose separates the hashes of an email from those of other texts, and from the codes of gift cards
  */
-export function keyedHash({ sqlite }: Db, purpose: 'mailbox' | 'affiliate code', text: string): string {
+export function keyedHash({ sqlite }: Db, purpose: 'mailbox' | 'affiliate code' | 'gift card', text: string): string {
   const key = keys.get(sqlite) ?? createSecretKey(randomBytes(32))
   keys.set(sqlite, key)
   return hmac(key, `${purpose}:${text}`).subarray(0, 16).toString('hex')

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
 import { destinationOf, shipToOf } from '../../platform/postal/address.ts'
-import { isShipped, needsShipping } from '../catalog/product-types.ts'
+import { isShipped, isVoucher, needsShipping } from '../catalog/product-types.ts'
 import { isNamed } from '../orders/address.ts'
 import type { Address, OrderContact } from '../orders/address.ts'
 import { refusal } from '../orders/problems.ts'
@@ -38,7 +38,7 @@ export function missingPlace(db: Db, lines: readonly TaxedKind[], buyer: PlacedB
   })
   if (isTaxFree) return shipToOf(billingFirst(buyer)) !== null && isNamedBusiness(buyer) ? null : 'business'
   const isAsked = dependsOnPlace(db) && setting(db, 'checkout.missingAddress') === 'refuse'
-  if (!isAsked || lines.every(({ type }) => isShipped(type))) return null
+  if (!isAsked || lines.every(({ type }) => isShipped(type) || isVoucher(type))) return null
   return destinationOf(buyer) === null ? 'country' : null
 }
 

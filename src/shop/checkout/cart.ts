@@ -7,6 +7,7 @@ import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import type { CouponRow } from '../catalog/rows.ts'
 import { variationChoices } from '../catalog/public/price.ts'
 import type { VariationChoice } from '../catalog/public/shapes.ts'
+import { discountableMinor } from '../catalog/product-types.ts'
 import { categoryIdsOfProduct, productById, variationsOfProduct } from '../catalog/stored-product.ts'
 import { saleTerms } from '../tax/terms.ts'
 import type { SaleTerms, TaxedBuyer } from '../tax/terms.ts'
@@ -84,11 +85,11 @@ export function evaluateCart(db: Db, input: CartInput, buyer: CartBuyer, now: nu
     return { line, sellable, price }
   })
   const hasCodes = input.codes.length > 0
-  const discountable = priced.map(({ line, price }) => ({
+  const discountable = priced.map(({ line, sellable, price }) => ({
     productId: line.productId,
     // Only coupons need the categories.
     categoryIds: hasCodes ? categoryIdsOfProduct(db, line.productId) : [],
-    totalMinor: price.amountMinor
+    totalMinor: discountableMinor({ type: sellable.type, amountMinor: price.amountMinor })
   }))
   const checked = checkCodes(db, input, discountable, now)
   const applied = checked.flatMap(({ path, coupon, scope, refusal }) =>

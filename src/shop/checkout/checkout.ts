@@ -5,6 +5,7 @@ import { writeWhenFree } from '../../platform/db/database.ts'
 import type { NewUser } from '../accounts/create-user.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { ShopContext } from '../context.ts'
+import { isVoucher } from '../catalog/product-types.ts'
 import { bindCustomer } from '../affiliates/bindings.ts'
 import { decideAttribution } from '../orders/attribution.ts'
 import { asksDeliveryConsent, lacksDeliveryConsent } from '../declarations/delivery-consent.ts'
@@ -189,10 +190,11 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   const shipping = toChosenShipping(sale.shipping)
   const { currency } = sale
   const deliveryConsentAt = body.immediateDelivery === true && asksDeliveryConsent(tx, lines) ? now : null
+  const giftRecipient = lines.some(({ type }) => isVoucher(type)) ? (body.giftRecipient ?? null) : null
   const { vatCheck } = sale
   const { ipCountry = null } = caller
   const bought = { strategy, userId, currency, lines, coupons, shipping, attribution, deliveryConsentAt }
-  const order = insertOrder(tx, { ...fixed, ...bought, vatCheck, ipCountry }, now)
+  const order = insertOrder(tx, { ...fixed, ...bought, vatCheck, ipCountry, giftRecipient }, now)
   holdCards(
     tx,
     order.id,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { codePoints, compareKey } from '../../platform/text.ts'
 import { emailField, lineField, textField } from '../accounts/fields.ts'
+import { recipientFields } from '../gift-cards/issue.ts'
 import { strategyNames, takesToken } from '../orders/strategies.ts'
 import { isCountry } from '../../platform/postal/countries.ts'
 
@@ -159,7 +160,8 @@ export const quoteBody = z
     buyerReference: ignored,
     notes: ignored,
     paymentToken: ignored,
-    immediateDelivery: ignored
+    immediateDelivery: ignored,
+    giftRecipient: ignored
   })
   .refine((body) => distinctCodes(body) <= 10, fewCodes)
 export type QuoteBody = z.output<typeof quoteBody>
@@ -175,6 +177,10 @@ export const checkoutBody = z
     immediateDelivery: optional(z.boolean()).meta({
       description:
         'Whether the buyer agrees that files are delivered at once and knows that the right to withdraw is lost by that.'
+    }),
+    giftRecipient: optional(z.strictObject(recipientFields)).meta({
+      description:
+        'Who gets the gift cards of the order by email, with a message, on a day. Without it, the buyer does.'
     }),
     paymentToken: optional(atMost(255).transform((token) => (token.trim() === '' ? undefined : token)))
   })

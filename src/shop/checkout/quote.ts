@@ -5,6 +5,7 @@ import { refusal } from '../orders/problems.ts'
 import type { Refusal } from '../orders/problems.ts'
 import type { PartProblem, Problem } from '../orders/shapes.ts'
 import type { Quote } from './shapes.ts'
+import { isVoucher } from '../catalog/product-types.ts'
 import { freeMinor } from '../gift-cards/cards.ts'
 import { takesToken } from '../orders/strategies.ts'
 import { buyerOf, hasCodes, lineAt, pathOf, methodChoices, saleOf, vatIdOf } from './cart.ts'
@@ -134,6 +135,7 @@ export function toQuote(
     vatId: vatCheck && { outcome: vatCheck.outcome, accepted: vatCheck.accepted },
     recurring: recurring && toRecurring(recurring, currency, addInterval(now, recurring.interval)),
     asksDeliveryConsent: asksDeliveryConsent(db, lines),
+    asksGiftRecipient: lines.some(({ type }) => isVoucher(type)),
     payable: problems.length === 0,
     problems
   }

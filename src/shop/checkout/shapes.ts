@@ -215,6 +215,9 @@ export const quoteData = z
       description:
         'Whether a line has files, and the buyer should agree in the checkout (`immediateDelivery`) that they are delivered at once.'
     }),
+    asksGiftRecipient: z.boolean().meta({
+      description: 'Whether a line is a gift card, so that the checkout can say who gets it (`giftRecipient`).'
+    }),
     payable: z.boolean().meta({ description: 'Whether a checkout with the same body would be accepted now.' }),
     problems: z.array(cartProblem)
   })

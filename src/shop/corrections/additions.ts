@@ -5,6 +5,7 @@ import { isBelowMinimum, shareMinor } from '../../platform/money.ts'
 import { discountLines } from '../catalog/coupon-rules.ts'
 import { couponScope } from '../catalog/coupons.ts'
 import { currentPrice, pricesOf } from '../catalog/sellable.ts'
+import { discountableMinor } from '../catalog/product-types.ts'
 import { categoryIdsOfProduct, productById, variationsOfProduct } from '../catalog/stored-product.ts'
 import { coupons } from '../catalog/schema.ts'
 import { belowMinimum, isTooSmallForCard } from '../checkout/refusals.ts'
@@ -143,10 +144,10 @@ function carriedCoupons(
     return percentBps === null ? [] : [{ couponId, code, customerKey, percentBps, ...couponScope(tx, couponId) }]
   })
   if (carried.length === 0 || lines.length === 0) return { lines: [...lines], coupons: [] }
-  const discountable = lines.map(({ productId, unitPriceMinor, quantity, isExchange = false }) => ({
+  const discountable = lines.map(({ productId, type, unitPriceMinor, quantity, isExchange = false }) => ({
     productId,
     categoryIds: categoryIdsOfProduct(tx, productId),
-    totalMinor: isExchange ? 0 : unitPriceMinor * quantity
+    totalMinor: isExchange ? 0 : discountableMinor({ type, amountMinor: unitPriceMinor * quantity })
   }))
   const discounts = discountLines(
     discountable,

@@ -1,6 +1,5 @@
 import { and, asc, desc, eq, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
-import type { Keys } from '../../platform/crypto/secrets.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { eraseRows } from '../../platform/db/personal.ts'
@@ -26,15 +25,9 @@ export type NewGiftCard = Pick<GiftCardRow, 'currency' | 'expiresAt' | 'language
 }
 
 /** Issues a gift card and queues its email. Returns it with its code, which is not stored. */
-export function issueCard(
-  tx: Tx,
-  keys: Pick<Keys, 'giftCard'>,
-  card: NewGiftCard,
-  by: string,
-  now: number
-): { card: GiftCardRow; code: string } {
+export function issueCard(tx: Tx, card: NewGiftCard, by: string, now: number): { card: GiftCardRow; code: string } {
   const { amountMinor, recipient, origin, currency, expiresAt, language } = card
-  const { code, ...stored } = newCode(keys)
+  const { code, ...stored } = newCode(tx)
   const sold = 'orderId' in origin ? origin : null
   const sendAt = recipient === null ? null : (recipient.sendAt ?? now)
   const { id } = tx.orm
@@ -86,13 +79,7 @@ export function mailDueCards(tx: Tx, now: number, limit: number): number {
  *
  * @throws AppError NOT_FOUND; CONFLICT for a card without a recipient, and one that cannot be used
  */
-export function resendCard(
-  db: Db,
-  keys: Pick<Keys, 'giftCard'>,
-  id: number,
-  to: string | null,
-  now: number
-): GiftCardRow {
+export function resendCard(db: Db, id: number, to: string | null, now: number): GiftCardRow {
   return write(db, (tx) => {
     const card = getCard(tx, id)
     const state = stateOf(card, now)
@@ -100,7 +87,7 @@ export function resendCard(
     const email = to ?? card.recipientEmail
     if (email === null) throw new AppError('CONFLICT', `Gift card ${id} has no recipient. Pass --to EMAIL.`)
     // With another secret key the old code is lost, so the card gets a new one.
-    const code = readCode(keys, card) === null ? newStored(keys) : {}
+    const code = readCode(tx, card) === null ? newStored(tx) : {}
     const changed = tx.orm
       .update(giftCards)
       .set({ ...code, recipientEmail: email, recipientKey: emailKey(email), sendAt: now })
@@ -112,8 +99,8 @@ export function resendCard(
   })
 }
 
-function newStored(keys: Pick<Keys, 'giftCard'>) {
-  const { code: _code, ...stored } = newCode(keys)
+function newStored(tx: Tx) {
+  const { code: _code, ...stored } = newCode(tx)
   return stored
 }
 

@@ -1,5 +1,6 @@
-import { randomToken, hmac, tokenHash } from '../../platform/crypto/secrets.ts'
-import type { Keys } from '../../platform/crypto/secrets.ts'
+import { randomToken, tokenHash } from '../../platform/crypto/secrets.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { keyedHash } from '../../platform/db/keyed-hash.ts'
 
 /** Crockford's base 32 (crockford.com/base32.html): without letters that people confuse with digits. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -7,20 +8,20 @@ const codeLength = 26
 const isCode = new RegExp(`^[${alphabet}]{${codeLength}}$`)
 
 /** A new code of 128 bits and what the database stores of it. */
-export function newCode(keys: Pick<Keys, 'giftCard'>): {
+export function newCode(db: Db): {
   code: string
   salt: string
   codeHash: string
   lastFour: string
 } {
   const salt = randomToken(16)
-  const code = codeOf(keys, salt)
+  const code = codeOf(db, salt)
   return { code, salt, codeHash: hashOf(code), lastFour: code.slice(-4) }
 }
 
 /** The code of a card; null if the shop has another secret key than when it was issued. */
-export function readCode(keys: Pick<Keys, 'giftCard'>, card: { salt: string; codeHash: string }): string | null {
-  const code = codeOf(keys, card.salt)
+export function readCode(db: Db, card: { salt: string; codeHash: string }): string | null {
+  const code = codeOf(db, card.salt)
   return hashOf(code) === card.codeHash ? code : null
 }
 
@@ -51,8 +52,8 @@ function hashOf(code: string): string {
   return tokenHash(`gift card ${code}`)
 }
 
-function codeOf({ giftCard }: Pick<Keys, 'giftCard'>, salt: string): string {
-  let number = BigInt(`0x${hmac(giftCard, salt).toString('hex').slice(0, 32)}`)
+function codeOf(db: Db, salt: string): string {
+  let number = BigInt(`0x${keyedHash(db, 'gift card', salt)}`)
   let code = ''
   for (let sign = 0; sign < codeLength; sign += 1) {
     code = `${alphabet[Number(number % 32n)] ?? ''}${code}`

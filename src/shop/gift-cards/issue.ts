@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { validationFailed } from '../../errors.ts'
-import type { Keys } from '../../platform/crypto/secrets.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { isDay } from '../../platform/days.ts'
@@ -44,12 +43,7 @@ export type CardInput = z.input<ReturnType<typeof cardInput>>
  * @returns the card and its code, which cannot be shown again
  * @throws AppError VALIDATION_FAILED with the fields
  */
-export function issueByOperator(
-  db: Db,
-  keys: Pick<Keys, 'giftCard'>,
-  input: CardInput,
-  now: number
-): { card: GiftCardRow; code: string } {
+export function issueByOperator(db: Db, input: CardInput, now: number): { card: GiftCardRow; code: string } {
   const { currency } = shopPlace(db)
   const { amount: amountMinor, reason, to, message, sendOn, expires, language } = parseWith(cardInput(currency), input)
   if (to === undefined && (message !== null || sendOn !== null))
@@ -60,5 +54,5 @@ export function issueByOperator(
     throw validationFailed({ expires: ['Must be a day that is not over, and not before it is sent.'] })
   const recipient = to === undefined ? null : { email: to, message, sendAt }
   const card = { amountMinor, currency, recipient, expiresAt, language: language ?? null, origin: { reason } }
-  return write(db, (tx) => issueCard(tx, keys, card, 'operator', now))
+  return write(db, (tx) => issueCard(tx, card, 'operator', now))
 }

@@ -220,6 +220,7 @@ export function reasonOf(category: TaxCategory, seller: Pick<Seller, 'country'>,
     supply: t('doc.reason.supply'),
     reverse_charge: t('doc.reason.reverse_charge'),
     export: t('doc.reason.export', { law: inEu('146') }),
+    voucher: t('doc.reason.voucher'),
     outside: t('doc.reason.outside', { law: inEu('44, 58, 59') }),
     small_business: t('doc.reason.small_business', { law: national ?? article('284') })
   }

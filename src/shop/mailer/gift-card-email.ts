@@ -15,7 +15,7 @@ import type { Email } from './email.ts'
  */
 export function giftCardEmail(shop: ShopContext, data: MailData['gift_card'], now: number, recipient: string): Email {
   const card = getCard(shop.db, data.giftCardId)
-  const code = readCode(shop.keys, card)
+  const code = readCode(shop.db, card)
   if (card.recipientEmail !== recipient) throw new ObsoleteEmailError('the gift card has another recipient')
   if (stateOf(card, now) !== 'active') throw new ObsoleteEmailError('the gift card cannot be used')
   if (code === null) throw new ObsoleteEmailError('the code of the gift card is lost')

@@ -43,6 +43,7 @@ export type NewOrder = Pick<
   buyerReference?: string | null
   deliveryConsentAt?: number | null
   ipCountry?: string | null
+  giftRecipient?: OrderRow['giftRecipient']
   /** Who places it, for its history; the checkout by default. */
   by?: 'operator'
   /** At least one, unless it adds to another order; equal products and variations are merged. */

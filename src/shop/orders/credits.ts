@@ -2,6 +2,7 @@ import { and, asc, eq, ne, sql, sum } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
 import { isBelowMinimum, minimumChargeMinor } from '../../platform/money.ts'
+import { isVoucher } from '../catalog/product-types.ts'
 import { renewalInterval } from '../benefits/kinds.ts'
 import { addEntry, freeMinor, getCard, stateOf } from '../gift-cards/cards.ts'
 import type { GiftCardRow } from '../gift-cards/cards.ts'
@@ -150,14 +151,16 @@ function allot(db: Db, { id, totalMinor }: Pick<OrderRow, 'id' | 'totalMinor'>, 
 }
 
 /** What is paid by gift cards: its total in minor units, and its lines. */
-type Payable = { totalMinor: number; currency: string; lines: readonly Pick<OrderItemRow, 'grants'>[] }
+type Payable = { totalMinor: number; currency: string; lines: readonly PaidLine[] }
+export type PaidLine = Pick<OrderItemRow, 'grants' | 'type' | 'totalMinor'>
 
 /**
- * What each gift card pays, the first ones first. What they leave is nothing, or at least what a card can pay; of a
+ * What each gift card pays, the first ones first, but no other gift cards. What they leave is nothing, or at least what a card can pay; of a
  * subscription always that, because its renewals are charged to a card.
  */
 export function shareOfCards({ totalMinor, currency, lines }: Payable, available: readonly number[]): number[] {
-  const restMinor = totalMinor - Math.min(totalMinor, sumOfAll(available))
+  const forOthers = totalMinor - sumOfAll(lines.map((line) => (isVoucher(line.type) ? line.totalMinor : 0)))
+  const restMinor = totalMinor - Math.min(Math.max(0, forOthers), sumOfAll(available))
   const isRenewed = lines.some(({ grants }) => grants.some((grant) => renewalInterval(grant) !== null))
   const isTooLittle = isRenewed ? restMinor < minimumChargeMinor(currency) : isBelowMinimum(restMinor, currency)
   let leftMinor = Math.max(0, totalMinor - (isTooLittle ? minimumChargeMinor(currency) : restMinor))

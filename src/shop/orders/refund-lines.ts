@@ -4,6 +4,8 @@ import { validationFailed } from '../../errors.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { toIsoOrNull } from '../../platform/iso-time.ts'
 import { formatMoney, shareMinor, toMajor } from '../../platform/money.ts'
+import { isVoucher } from '../catalog/product-types.ts'
+import { unusedCards } from '../gift-cards/sold.ts'
 import type { Goods } from '../referrals/commission.ts'
 import { shareEvenly, shippingShares } from '../tax/terms.ts'
 import { couponsOf, itemsOf } from './find.ts'
@@ -157,11 +159,36 @@ export function planRefundLines(db: Db, order: OrderRow, wanted: WantedRefund, l
     : amountMinor === undefined
       ? left
       : []
+  refuseUsedCards(db, order, { chosen, hasLines: isNamed || amountMinor === undefined })
   const sumMinor = chosen.reduce((sum, part) => sum + part.amountMinor, 0)
   const wantedMinor = amountMinor ?? (isNamed ? sumMinor : leftMinor)
   if (isNamed) checkAmount(order, wantedMinor, sumMinor)
   const parts = chosen.length === 0 || wantedMinor > sumMinor ? [] : toAmount(chosen, wantedMinor)
   return { amountMinor: wantedMinor, parts: withRestock(parts, wanted.restock), reason }
+}
+
+/**
+ * A gift card that has paid an order is not given back, because its buyer would have its money and what it bought.
+ *
+ * @throws AppError VALIDATION_FAILED (`items`, `amount`)
+ */
+function refuseUsedCards(
+  db: Db,
+  { id }: OrderRow,
+  { chosen, hasLines }: { chosen: readonly Part[]; hasLines: boolean }
+): void {
+  if (!hasLines && itemsOf(db, id).some((item) => isVoucher(item.type) && unusedCards(db, item.id).length > 0))
+    throw validationFailed({
+      amount: ['The order sold gift cards: refund its lines, so that the cards are cancelled.']
+    })
+  const problems = chosen.flatMap(({ item, line, quantity }) => {
+    if (item === null || quantity === 0 || !isVoucher(item.type)) return []
+    const left = unusedCards(db, item.id).length
+    return left >= quantity
+      ? []
+      : [`Of the gift cards of line ${line}, ${left} are unused. Used ones cannot be refunded.`]
+  })
+  if (problems.length > 0) throw validationFailed({ items: problems })
 }
 
 function checkAmount({ currency }: OrderRow, amountMinor: number, sumMinor: number): void {

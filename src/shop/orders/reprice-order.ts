@@ -5,6 +5,7 @@ import type { DiscountableLine } from '../catalog/coupon-rules.ts'
 import { couponScope, findCoupon } from '../catalog/coupons.ts'
 import type { CouponRow } from '../catalog/rows.ts'
 import { coupons } from '../catalog/schema.ts'
+import { discountableMinor } from '../catalog/product-types.ts'
 import { categoryIdsOfProduct } from '../catalog/stored-product.ts'
 import { repriceReferral } from '../referrals/referrals.ts'
 import { taxInPaid } from '../tax/terms.ts'
@@ -39,9 +40,9 @@ export function discountableLines(db: Db, orderId: number): DiscountableLine[] {
 
 function toDiscountable(
   db: Db,
-  { productId, amountMinor }: Pick<OrderItemRow, 'productId'> & { amountMinor: number }
+  { productId, ...line }: Pick<OrderItemRow, 'productId' | 'type'> & { amountMinor: number }
 ): DiscountableLine {
-  return { productId, categoryIds: categoryIdsOfProduct(db, productId), totalMinor: amountMinor }
+  return { productId, categoryIds: categoryIdsOfProduct(db, productId), totalMinor: discountableMinor(line) }
 }
 
 /**

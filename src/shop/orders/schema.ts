@@ -34,6 +34,9 @@ export const importedRecord = z.object({
 })
 export type ImportedRecord = z.output<typeof importedRecord>
 
+/** To whom the gift cards of an order are sent, and when: a day, as YYYY-MM-DD. */
+const giftRecipient = z.object({ email: z.string(), message: z.string().nullable(), sendOn: z.string().nullable() })
+
 export const orders = sqliteTable(
   'orders',
   {
@@ -67,6 +70,8 @@ export const orders = sqliteTable(
     billingAddress: personal(json('billing_address', orderAddress), null),
     shippingAddress: personal(json('shipping_address', orderAddress), null),
     notes: personal(text('notes'), null),
+    /** To whom its gift cards are sent. */
+    giftRecipient: personal(json('gift_recipient', giftRecipient), null),
     /** The VAT id of a business buyer. */
     vatId: personal(text('vat_id'), null),
     /** What VIES knew of it; null if the shop does not ask, or if it changes no tax. */

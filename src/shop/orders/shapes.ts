@@ -153,6 +153,7 @@ export const problemCodes = [
   'gift_card_empty',
   'gift_card_held',
   'gift_card_currency',
+  'gift_card_not_for_cart',
   'address_needed',
   'address_invalid',
   'no_shipping_there',

@@ -6,7 +6,8 @@ import { insertion } from '../../platform/db/insert.ts'
 import { giveGrants, revokeGrants } from '../benefits/give.ts'
 import { takeBackRenewal } from '../benefits/subscriptions.ts'
 import { formatMoney } from '../../platform/money.ts'
-import { isShipped, needsShipping } from '../catalog/product-types.ts'
+import { isShipped, isVoucher, needsShipping } from '../catalog/product-types.ts'
+import { cancelReturned, cancelSold, issueSold } from '../gift-cards/sold.ts'
 import {
   acceptReferral,
   reduceCommission,
@@ -228,8 +229,20 @@ function followMove(tx: Tx, before: OrderRow, after: OrderRow, now: number): voi
 /** Fulfils a paid order: the buyer gets the benefits, the affiliate a commission. */
 function fulfil(tx: Tx, order: OrderRow, now: number): void {
   giveOrderGrants(tx, order, now)
+  sellCards(tx, order, now)
   checkReferral(tx, order, now)
   if (setting(tx, 'affiliates.autoAccept')) acceptReferral(tx, order.id, now)
+}
+
+/** Issues the gift cards that an order sells. */
+function sellCards(tx: Tx, order: OrderRow, now: number): void {
+  const { id: orderId, currency, language, email } = order
+  const sold = itemsOf(tx, orderId).filter(({ type }) => isVoucher(type))
+  if (sold.length === 0) return
+  const returned = returnedUnits(tx, orderId)
+  const lines = sold.map((item) => ({ ...item, quantity: item.quantity - (returned.get(item.id) ?? 0) }))
+  const recipient = order.giftRecipient ?? (email === null ? null : { email, message: null, sendOn: null })
+  issueSold(tx, { orderId, currency, language, recipient, lines }, 'checkout', now)
 }
 
 /** Gives the benefits of the lines, once each: a guest what needs no account, and the rest when an account claims the order. */
@@ -247,6 +260,7 @@ function release(tx: Tx, order: OrderRow, now: number): void {
   if (order.addedTo !== null && order.paidAt === null) dropAddition(tx, order, order.addedTo, now)
   revokeGrants(tx, order.id, { keepSubscriptions: hasPaidRenewal(tx, order.id) }, now)
   takeBackRenewal(tx, order.id, now)
+  cancelSold(tx, order.id, 'shop', now)
   rejectReferral(tx, order.id, `order_${order.status}`, now)
 }
 
@@ -325,11 +339,19 @@ export function recordRefund(
   const reason = `${cause.reason} (${formatMoney(amountMinor, order.currency)})`
   recordMove(tx, { orderId, from: order.status, to: order.status, by: cause.by, reason, at: now })
   endReturnedGrants(tx, orderId, now)
+  cancelReturnedCards(tx, orderId, cause.by, now)
   // An order that stays in its state: cancelled, or refunded before by a refund that failed.
   if (full) rejectReferral(tx, orderId, 'order_refunded', now)
   else reduceCommission(tx, orderId, goodsOf(tx, refunded), now)
   reportRefund(tx, refunded, amountMinor, full, now)
   return refunded
+}
+
+/** Cancels the unused gift cards of the units that are given back. */
+function cancelReturnedCards(tx: Tx, orderId: number, by: string, now: number): void {
+  const returned = returnedUnits(tx, orderId)
+  for (const { id: orderItemId, type } of itemsOf(tx, orderId))
+    if (isVoucher(type)) cancelReturned(tx, { orderId, orderItemId, units: returned.get(orderItemId) ?? 0 }, by, now)
 }
 
 /** Ends the benefits of the lines that are given back as a whole. */

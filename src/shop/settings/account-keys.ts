@@ -15,6 +15,7 @@ export const accountKeys = [
   'export',
   'outside',
   'small-business',
+  'voucher',
   'zero',
   'none',
   /** What the buyers owe or paid, by how they paid. */

@@ -133,6 +133,12 @@ export const definitions = {
     100,
     'The percentage of a stock that guests of one client address can hold in several unpaid orders, at least one piece'
   ),
+  'giftCards.validYears': integer(
+    0,
+    0,
+    30,
+    'How many years a gift card that the shop sells is valid, until the end of the last one; 0 if it does not expire'
+  ),
   'checkout.returnOrigins': list(
     [],
     'The allowed origins of returnUrl and cancelUrl; empty for the public URL and SHOPSTEAD_ORIGINS (any outside production)',

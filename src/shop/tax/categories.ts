@@ -10,6 +10,7 @@ import { keysOf } from '../../platform/typed.ts'
  * - `export`: goods that leave the EU, or the country of a shop outside it (article 146)
  * - `outside`: a service to a buyer outside the EU, or outside the country of a shop outside it (articles 44, 58 and 59)
  * - `small_business`: a sale of a small business, which charges no tax (article 284)
+ * - `voucher`: a gift card, which is taxed when it is used (article 73a)
  * - `none`: a sale of which the shop knows no tax rate
  */
 export const taxCategories = {
@@ -20,6 +21,7 @@ export const taxCategories = {
   export: { code: 'G', name: '', vatex: 'VATEX-EU-G' },
   outside: { code: 'O', name: '', vatex: 'VATEX-EU-O' },
   small_business: { code: 'E', name: '', vatex: null },
+  voucher: { code: 'O', name: '', vatex: 'VATEX-EU-O' },
   none: { code: 'O', name: '', vatex: null }
 } as const satisfies Record<string, { code: string; name: string | null; vatex: string | null }>
 

@@ -8,7 +8,7 @@ import { regionKey } from '../../platform/postal/format.ts'
 import { destinationOf } from '../../platform/postal/address.ts'
 import type { Place } from '../../platform/postal/address.ts'
 import { isInEu, readVatId, vatCountry } from '../../platform/vat.ts'
-import { isShipped } from '../catalog/product-types.ts'
+import { isShipped, isVoucher } from '../catalog/product-types.ts'
 import type { ProductType } from '../catalog/product-types.ts'
 import { setting } from '../settings/settings.ts'
 import type { ChosenMethod } from '../shipping/input.ts'
@@ -116,10 +116,13 @@ export function saleTerms(
   const isAccepted = buyer.vatCheck?.accepted ?? true
   const issuer = chargesTax && isAccepted ? issuerOf(buyer.vatId) : undefined
   const isOwed = (line: TaxedKind): boolean =>
-    isElsewhereInEu(placeOf(line), seller) && isForeignBusiness(issuer, seller, isShipped(line.type))
+    !isVoucher(line.type) &&
+    isElsewhereInEu(placeOf(line), seller) &&
+    isForeignBusiness(issuer, seller, isShipped(line.type))
   const rateOf = (line: TaxedKind): TaxRate | null => {
     const { country: destination } = placeOf(line)
     const untaxed = (category: TaxCategory): TaxRate => withoutRate(category, destination, destination)
+    if (isVoucher(line.type)) return withoutRate('voucher', seller, destination)
     if (isSmallBusiness(db)) return withoutRate('small_business', seller, destination)
     if (isOwed(line)) return untaxed(isShipped(line.type) ? 'supply' : 'reverse_charge')
     const rate = chargedRate(line)

@@ -207,6 +207,7 @@ it('a shop without orders has a row of zeros for each day', async () => {
     currency: 'EUR',
     orders: 0,
     goods: 0,
+    giftCards: 0,
     discount: 0,
     shipping: 0,
     tax: 0,

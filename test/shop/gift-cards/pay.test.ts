@@ -26,7 +26,7 @@ beforeEach(() => {
 })
 
 const issue = (amount: number | string, more: object = {}) => {
-  const { card, code } = issueByOperator(app.db, app.keys, { amount, reason: 'test', ...more }, till.clock.now())
+  const { card, code } = issueByOperator(app.db, { amount, reason: 'test', ...more }, till.clock.now())
   return { id: card.id, code }
 }
 const stand = (id: number): number[] => {

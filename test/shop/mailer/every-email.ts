@@ -165,7 +165,6 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
       'gift-card': {
         giftCardId: issueByOperator(
           db,
-          shop.keys,
           { amount: 50, reason: 'raffle', to: 'lena@shop.example', message: 'Happy birthday!\nYour aunt' },
           now
         ).card.id

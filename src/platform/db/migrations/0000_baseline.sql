@@ -453,7 +453,7 @@ CREATE TABLE `products` (
 	`seo_description` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	CONSTRAINT "products_type" CHECK("products"."type" IN ('physical', 'digital')),
+	CONSTRAINT "products_type" CHECK("products"."type" IN ('physical', 'digital', 'gift_card')),
 	CONSTRAINT "products_price" CHECK("products"."price_minor" >= 0),
 	CONSTRAINT "products_sale_price" CHECK("products"."sale_price_minor" >= 0),
 	CONSTRAINT "products_cost" CHECK("products"."cost_minor" >= 0),
@@ -859,7 +859,7 @@ CREATE TABLE `order_items` (
 	FOREIGN KEY (`product_id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`variation_id`) REFERENCES `variations`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "order_items_quantity" CHECK("order_items"."quantity" > 0),
-	CONSTRAINT "order_items_type" CHECK("order_items"."type" IN ('physical', 'digital')),
+	CONSTRAINT "order_items_type" CHECK("order_items"."type" IN ('physical', 'digital', 'gift_card')),
 	CONSTRAINT "order_items_tax_class" CHECK("order_items"."tax_class" IN ('standard', 'reduced', 'zero')),
 	CONSTRAINT "order_items_discount" CHECK("order_items"."discount_minor" >= 0),
 	CONSTRAINT "order_items_total" CHECK("order_items"."total_minor" + "order_items"."discount_minor" = "order_items"."unit_price_minor" * "order_items"."quantity"
@@ -901,7 +901,7 @@ CREATE TABLE `order_taxes` (
 	`base_minor` integer NOT NULL,
 	`amount_minor` integer NOT NULL,
 	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
-	CONSTRAINT "order_taxes_category" CHECK("order_taxes"."category" IN ('taxed', 'zero', 'supply', 'reverse_charge', 'export', 'outside', 'small_business', 'none')),
+	CONSTRAINT "order_taxes_category" CHECK("order_taxes"."category" IN ('taxed', 'zero', 'supply', 'reverse_charge', 'export', 'outside', 'small_business', 'voucher', 'none')),
 	CONSTRAINT "order_taxes_base" CHECK("order_taxes"."base_minor" >= 0),
 	CONSTRAINT "order_taxes_amount" CHECK("order_taxes"."amount_minor" >= 0)
 ) STRICT;
@@ -930,6 +930,7 @@ CREATE TABLE `orders` (
 	`billing_address` text,
 	`shipping_address` text,
 	`notes` text,
+	`gift_recipient` text,
 	`vat_id` text,
 	`vat_check` text,
 	`buyer_reference` text,
@@ -973,8 +974,8 @@ CREATE INDEX `orders_by_renewal` ON `orders` (`renewal_of`) WHERE renewal_of IS 
 CREATE INDEX `orders_by_addition` ON `orders` (`added_to`) WHERE added_to IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `orders_paid` ON `orders` (`paid_at`,`currency`,`subtotal_minor`,`discount_minor`,`shipping_minor`,`tax_minor`,`total_minor`,`refunded_minor`,`imported`) WHERE paid_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `orders_by_time` ON `orders` (`created_at`,`id`);--> statement-breakpoint
-CREATE INDEX `orders_unpaid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL OR vat_check IS NOT NULL OR buyer_reference IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
-CREATE INDEX `orders_paid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NOT NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR vat_id IS NOT NULL OR vat_check IS NOT NULL OR buyer_reference IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
+CREATE INDEX `orders_unpaid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR gift_recipient IS NOT NULL OR vat_id IS NOT NULL OR vat_check IS NOT NULL OR buyer_reference IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
+CREATE INDEX `orders_paid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NOT NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR gift_recipient IS NOT NULL OR vat_id IS NOT NULL OR vat_check IS NOT NULL OR buyer_reference IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
 CREATE INDEX `orders_held` ON `orders` (`hold_ends_at`) WHERE status = 'pending';--> statement-breakpoint
 CREATE TABLE `refund_lines` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,

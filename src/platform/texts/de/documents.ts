@@ -41,6 +41,8 @@ export const documents = {
   'tax.supply': 'Innergemeinschaftliche Lieferung',
   'tax.reverse_charge': 'Steuerschuldnerschaft des Leistungsempfängers',
   'tax.export': 'Ausfuhrlieferung',
+  'tax.voucher': 'Gutschein, Steuer bei Einlösung',
+  'doc.reason.voucher': 'Mehrzweckgutschein: Die Steuer entsteht bei der Einlösung (§ 3 Abs. 15 UStG).',
   'tax.outside': 'Hier nicht steuerbar',
   'tax.small_business': 'Kleinunternehmer',
   'tax.none': 'Keine Steuer',

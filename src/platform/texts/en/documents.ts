@@ -41,6 +41,9 @@ export const documents = {
   'tax.supply': 'Intra-Community supply',
   'tax.reverse_charge': 'Reverse charge',
   'tax.export': 'Export',
+  'tax.voucher': 'Gift card, taxed when it is used',
+  'doc.reason.voucher':
+    'The gift card is a multi-purpose voucher: tax is due when it is used (article 73a of Directive 2006/112/EC).',
   'tax.outside': 'Not taxed here',
   'tax.small_business': 'Small business',
   'tax.none': 'No tax',

@@ -41,6 +41,9 @@ export const documents = {
   'tax.supply': 'Livraison intracommunautaire',
   'tax.reverse_charge': 'Autoliquidation',
   'tax.export': 'Exportation',
+  'tax.voucher': 'Carte cadeau, taxée à l’utilisation',
+  'doc.reason.voucher':
+    'Bon à usages multiples : la taxe est due lors de l’utilisation (article 73 bis de la directive 2006/112/CE).',
   'tax.outside': 'Non imposable ici',
   'tax.small_business': 'Petite entreprise',
   'tax.none': 'Sans taxe',

@@ -282,7 +282,9 @@ function productParts({ currency, timeZone }: ShopPlace) {
     cost: amount(currency).nullish(),
     saleStart: instant(timeZone, 'start').nullish(),
     saleEnd: instant(timeZone, 'end').nullish(),
-    type: orMissing(z.enum(productTypes, `Must be ${productTypes.join(' or ')}.`)),
+    type: orMissing(
+      z.enum(productTypes, `Must be ${productTypes.slice(0, -1).join(', ')} or ${productTypes.at(-1) ?? ''}.`)
+    ),
     stock: count(0).nullish(),
     published: orMissing(z.boolean()),
     position: orMissing(count(0)),

@@ -382,7 +382,7 @@ describe('a catalog file in JSON is refused', () => {
     [{ ...lamp, stock: 1.5 }, '0.stock: Must be a whole number from 0 to 1000000000.'],
     [{ ...lamp, stock: '3' }, '0.stock: Must be a whole number from 0 to 1000000000.'],
     [{ ...lamp, published: 'yes' }, '0.published: Must be a boolean.'],
-    [{ ...lamp, type: 'virtual' }, '0.type: Must be physical or digital.'],
+    [{ ...lamp, type: 'virtual' }, '0.type: Must be physical, digital or gift_card.'],
     [{ ...lamp, url: 'javascript:alert(1)' }, '0.url: Must be an http or https URL without credentials.'],
     [{ ...lamp, url: 'https://good.example@evil.example' }, '0.url: Must be an http or https URL without credentials.'],
     [{ ...lamp, name: 'a\u0007b' }, '0.name: Must not contain control characters.'],

@@ -1,0 +1,81 @@
+import { and, asc, eq, ne } from 'drizzle-orm'
+import type { Db, Tx } from '../../platform/db/database.ts'
+import { endOfDay } from '../../platform/days.ts'
+import { setting } from '../settings/settings.ts'
+import { shopDay, shopTimeZone, startOfShopDay } from '../settings/shop-days.ts'
+import { addEntry, cardsSoldBy, freeMinor, issueCard } from './cards.ts'
+import type { GiftCardRow } from './cards.ts'
+import { giftCardEntries, giftCards } from './schema.ts'
+
+/** To whom the gift cards of an order are sent, as its buyer wrote it; the day is YYYY-MM-DD in the shop's time zone. */
+export type GiftRecipient = { email: string; message: string | null; sendOn: string | null }
+
+/** A paid order that sells gift cards. */
+type Selling = {
+  orderId: number
+  currency: string
+  language: string | null
+  recipient: GiftRecipient | null
+  /** The lines that sell gift cards, without what was returned before. */
+  lines: readonly { id: number; quantity: number; unitPriceMinor: number }[]
+}
+
+/** Issues the gift cards of a paid order, once each, and mails them to the recipient, or to the buyer. */
+export function issueSold(tx: Tx, { orderId, recipient, lines, ...card }: Selling, by: string, now: number): void {
+  const sold = cardsSoldBy(tx, orderId)
+  const sendAt = recipient?.sendOn == null ? null : startOfShopDay(tx, recipient.sendOn)
+  const to = recipient === null ? null : { email: recipient.email, message: recipient.message, sendAt }
+  for (const { id: orderItemId, quantity, unitPriceMinor: amountMinor } of lines) {
+    const issued = sold.filter((each) => each.orderItemId === orderItemId).length
+    if (amountMinor === 0) continue
+    for (let missing = quantity - issued; missing > 0; missing -= 1)
+      issueCard(
+        tx,
+        { ...card, amountMinor, expiresAt: endOfValidity(tx, now), recipient: to, origin: { orderId, orderItemId } },
+        by,
+        now
+      )
+  }
+}
+
+/** The end of the year some years after a sale (`giftCards.validYears`); null if gift cards do not expire. */
+function endOfValidity(db: Db, now: number): number | null {
+  const years = setting(db, 'giftCards.validYears')
+  if (years === 0) return null
+  return endOfDay(shopTimeZone(db), `${Number(shopDay(db, now).slice(0, 4)) + years}-12-31`)
+}
+
+/** The gift cards of a line that have paid nothing and can be returned, oldest first. */
+export function unusedCards(db: Db, orderItemId: number): GiftCardRow[] {
+  const ofItem = and(eq(giftCards.orderItemId, orderItemId), eq(giftCards.balanceMinor, giftCards.issuedMinor))
+  const cards = db.orm.select().from(giftCards).where(ofItem).orderBy(asc(giftCards.id)).all()
+  return cards.filter((card) => card.heldMinor === 0)
+}
+
+/** Cancels unused gift cards of a line until as many are cancelled as units of it were returned. */
+export function cancelReturned(
+  tx: Tx,
+  { orderId, orderItemId, units }: { orderId: number; orderItemId: number; units: number },
+  by: string,
+  now: number
+): void {
+  const over = and(eq(giftCards.orderItemId, orderItemId), eq(giftCardEntries.kind, 'cancelled'))
+  const cancelled = tx.orm
+    .selectDistinct({ id: giftCards.id })
+    .from(giftCardEntries)
+    .innerJoin(giftCards, eq(giftCards.id, giftCardEntries.giftCardId))
+    .where(over)
+    .all()
+  const wanted = Math.max(0, units - cancelled.length)
+  for (const card of unusedCards(tx, orderItemId).slice(0, wanted)) cancel(tx, card, { orderId, by }, now)
+}
+
+/** Cancels what is left on the gift cards of an order that is over. */
+export function cancelSold(tx: Tx, orderId: number, by: string, now: number): void {
+  const left = and(eq(giftCards.orderId, orderId), ne(giftCards.balanceMinor, giftCards.heldMinor))
+  for (const card of tx.orm.select().from(giftCards).where(left).all()) cancel(tx, card, { orderId, by }, now)
+}
+
+function cancel(tx: Tx, card: GiftCardRow, { orderId, by }: { orderId: number; by: string }, now: number): void {
+  addEntry(tx, { giftCardId: card.id, kind: 'cancelled', amountMinor: -freeMinor(card), orderId, by }, now)
+}
