@@ -135,6 +135,20 @@ describe('shopstead offers set', () => {
     expect(stdout).toBe('salePrice: €9.60 → none\n')
   })
 
+  it('changes what the law of product safety asks for', async () => {
+    const texts = ['--manufacturer', 'Lumen GmbH, Kai 7', '--responsible', 'Import House', '--safety', 'Gets hot.']
+    expect((await set('lamp', ...texts)).changes).toEqual([
+      { field: 'manufacturer', from: null, to: 'Lumen GmbH, Kai 7' },
+      { field: 'responsiblePerson', from: null, to: 'Import House' },
+      { field: 'safetyInfo', from: null, to: 'Gets hot.' }
+    ])
+    const { stdout } = await shopstead(dataDir, ['offers', 'show', 'lamp'])
+    expect(stdout).toContain('Manufacturer: Lumen GmbH, Kai 7. Responsible in the EU: Import House. Safety: Gets hot.')
+    expect(
+      (await set('lamp', '--manufacturer', 'none', '--responsible', 'none', '--safety', 'none')).changes
+    ).toHaveLength(3)
+  })
+
   it('changes brand, GTIN, MPN and the amount of a unit, of the product or of the variation that --sku names', async () => {
     const facts = ['--gtin', '4006381333931', '--mpn', 'HW-7', '--unit', '500 g']
     expect((await set('lamp', '--brand', 'Harbour Works', ...facts)).changes).toEqual([

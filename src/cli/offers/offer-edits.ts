@@ -33,6 +33,9 @@ type FieldOptions = {
   cost?: string
   taxClass?: string
   brand?: string
+  manufacturer?: string
+  responsible?: string
+  safety?: string
   gtin?: string
   mpn?: string
   unit?: string
@@ -154,6 +157,12 @@ function withFields(command: ShopCommand): ShopCommand {
     .option('--tag <tag>', 'a tag; can be repeated', collect)
     .option('--weight <grams>', 'weight of a unit with its packaging; none if unknown')
     .option('--brand <name>', 'its brand; none if it has none')
+    .option('--manufacturer <text>', 'name and addresses of its manufacturer (product safety); none if unknown')
+    .option(
+      '--responsible <text>',
+      'who is responsible for it in the EU, if the manufacturer is elsewhere; none for none'
+    )
+    .option('--safety <text>', 'its warnings and safety information; none for none')
     .option('--gtin <code>', 'its GTIN, EAN, UPC or ISBN; none if it has none')
     .option('--mpn <number>', 'the number that its maker gave it; none if it has none')
     .option('--unit <amount>', 'how much a unit contains, such as "750 ml", for the price per litre; none to show none')
@@ -162,7 +171,7 @@ function withFields(command: ShopCommand): ShopCommand {
 
 function fieldsOf(options: FieldOptions): ProductFields {
   const { name, description, category, tag, weight, taxClass, cost, saleStart, saleEnd } = options
-  const { brand, gtin, mpn, unit } = options
+  const { brand, gtin, mpn, unit, manufacturer, responsible, safety } = options
   return {
     name,
     cost: orNone(cost),
@@ -171,6 +180,9 @@ function fieldsOf(options: FieldOptions): ProductFields {
     tags: tag,
     weightGrams: numberOrText(orNone(weight)),
     brand: orNone(brand),
+    manufacturer: orNone(manufacturer),
+    responsiblePerson: orNone(responsible),
+    safetyInfo: orNone(safety),
     gtin: orNone(gtin),
     mpn: orNone(mpn),
     unitMeasure: orNone(unit),

@@ -107,9 +107,10 @@ function show(app: App, slug: string, now: number): Answer {
     stock,
     ...(areCoded ? [gtin, mpn] : [])
   ])
-  const { brand, gtin, mpn, unitMeasure } = offer
-  const facts = Object.entries({ Brand: brand, GTIN: gtin, MPN: mpn, 'A unit contains': unitMeasure })
-  const known = facts.flatMap(([name, value]) => (value === null ? [] : [`${name}: ${value}.`]))
+  const { brand, gtin, mpn, unitMeasure, manufacturer, responsiblePerson, safetyInfo } = offer
+  const safety = { Manufacturer: manufacturer, 'Responsible in the EU': responsiblePerson, Safety: safetyInfo }
+  const facts = Object.entries({ Brand: brand, GTIN: gtin, MPN: mpn, 'A unit contains': unitMeasure, ...safety })
+  const known = facts.flatMap(([name, value]) => (value === null ? [] : [`${name}: ${value.replace(/\.$/, '')}.`]))
   const { stock } = toBrief(app.db, row, terms, now)
   const human = [
     `${offer.name} (${offer.productSlug}, id ${offer.productId}): ${states[offer.state]}`,

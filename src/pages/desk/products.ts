@@ -137,6 +137,9 @@ type Typed = Partial<
     | 'weight'
     | 'taxClass'
     | 'description'
+    | 'manufacturer'
+    | 'responsiblePerson'
+    | 'safetyInfo'
     | 'categories'
     | 'tags',
     string
@@ -177,6 +180,9 @@ function fieldsOf(
         ]
       : []),
     [{ name: 'description', label: t('desk.description'), type: 'long' }],
+    [{ name: 'manufacturer', label: t('safety.manufacturer'), type: 'long' }],
+    [{ name: 'responsiblePerson', label: t('safety.responsible'), type: 'long' }],
+    [{ name: 'safetyInfo', label: t('safety.info'), type: 'long' }],
     [{ name: 'categories', label: t('categories'), hint: t('desk.categoriesHint') }],
     [{ name: 'tags', label: t('desk.tags'), hint: t('desk.listHint') }],
     [
@@ -208,6 +214,9 @@ function knownOf(call: DeskCall, row: ProductRow, entry: ProductEntry): Typed {
     weight: String(entry.weightGrams ?? ''),
     taxClass: entry.taxClass,
     description: entry.description,
+    manufacturer: entry.manufacturer ?? '',
+    responsiblePerson: entry.responsiblePerson ?? '',
+    safetyInfo: entry.safetyInfo ?? '',
     categories: entry.categories.join(', '),
     tags: entry.tags.join(', ')
   }
@@ -231,6 +240,9 @@ function editOf(form: URLSearchParams, known: Typed): ProductEdit {
     weightGrams: numberOrText(orNone(changed('weight'))),
     taxClass: changed('taxClass'),
     description: changed('description'),
+    manufacturer: orNone(changed('manufacturer')),
+    responsiblePerson: orNone(changed('responsiblePerson')),
+    safetyInfo: orNone(changed('safetyInfo')),
     categories: list(changed('categories')),
     tags: list(changed('tags'))
   }
@@ -258,6 +270,9 @@ function optionsOf(edit: ProductEdit): Record<string, string | readonly string[]
     weight: orNoneText(edit.weightGrams),
     'tax-class': edit.taxClass,
     description: edit.description,
+    manufacturer: orNoneText(edit.manufacturer),
+    responsible: orNoneText(edit.responsiblePerson),
+    safety: orNoneText(edit.safetyInfo),
     category: edit.categories,
     tag: edit.tags
   }

@@ -43,6 +43,12 @@ export const products = sqliteTable(
     gtin: text('gtin'),
     /** The number that the maker gave it. */
     mpn: text('mpn'),
+    /** Name and addresses of the manufacturer (regulation (EU) 2023/988, article 19). */
+    manufacturer: text('manufacturer'),
+    /** Who is responsible in the EU, if the manufacturer is elsewhere. */
+    responsiblePerson: text('responsible_person'),
+    /** Warnings and safety information. */
+    safetyInfo: text('safety_info'),
     /** How much one unit contains, such as `750 ml`, for the price per litre. */
     unitMeasure: text('unit_measure'),
     /** The title and description for search engines; null for the product's own. */
@@ -341,7 +347,7 @@ const instantNow = "CAST(unixepoch('subsec') * 1000 AS INTEGER)"
 const changes = (columns: readonly string[]): string =>
   columns.map((name) => `OLD.${name} IS NOT NEW.${name}`).join(' OR ')
 const offerColumns =
-  'slug, name, sku, description, description_html, url, type, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, published, position, weight_grams, length_mm, width_mm, height_mm, brand, gtin, mpn, unit_measure, seo_title, seo_description, updated_at'
+  'slug, name, sku, description, description_html, url, type, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, published, position, weight_grams, length_mm, width_mm, height_mm, brand, gtin, mpn, manufacturer, responsible_person, safety_info, unit_measure, seo_title, seo_description, updated_at'
 const variationColumns =
   'sku, name, options, price_minor, sale_price_minor, gtin, mpn, unit_measure, weight_grams, is_default, position, available'
 

@@ -448,6 +448,9 @@ CREATE TABLE `products` (
 	`brand` text,
 	`gtin` text,
 	`mpn` text,
+	`manufacturer` text,
+	`responsible_person` text,
+	`safety_info` text,
 	`unit_measure` text,
 	`seo_title` text,
 	`seo_description` text,
@@ -1478,7 +1481,7 @@ CREATE TRIGGER `gift_card_entries_kept` BEFORE DELETE ON `gift_card_entries` BEG
 --> statement-breakpoint
 CREATE TRIGGER `products_inserted` AFTER INSERT ON `products` BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'catalog'; END;
 --> statement-breakpoint
-CREATE TRIGGER `products_updated` AFTER UPDATE OF slug, name, sku, description, description_html, url, type, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, published, position, weight_grams, length_mm, width_mm, height_mm, brand, gtin, mpn, unit_measure, seo_title, seo_description, updated_at ON `products` BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'catalog'; END;
+CREATE TRIGGER `products_updated` AFTER UPDATE OF slug, name, sku, description, description_html, url, type, price_minor, sale_price_minor, sale_starts_at, sale_ends_at, published, position, weight_grams, length_mm, width_mm, height_mm, brand, gtin, mpn, manufacturer, responsible_person, safety_info, unit_measure, seo_title, seo_description, updated_at ON `products` BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'catalog'; END;
 --> statement-breakpoint
 CREATE TRIGGER `products_sold_out` AFTER UPDATE OF stock ON `products` WHEN (coalesce(OLD.stock, 1) > 0) <> (coalesce(NEW.stock, 1) > 0) BEGIN UPDATE revisions SET value = value + 1 WHERE name = 'catalog'; END;
 --> statement-breakpoint

@@ -50,6 +50,9 @@ export const productColumns = [
   'brand',
   'gtin',
   'mpn',
+  'manufacturer',
+  'responsiblePerson',
+  'safetyInfo',
   'unitMeasure',
   'seoTitle',
   'seoDescription',
@@ -131,6 +134,9 @@ const newProduct: Omit<FullProduct, 'slug' | 'name' | 'priceMinor'> = {
   brand: null,
   gtin: null,
   mpn: null,
+  manufacturer: null,
+  responsiblePerson: null,
+  safetyInfo: null,
   unitMeasure: null,
   seoTitle: null,
   seoDescription: null,
@@ -273,6 +279,12 @@ export function formatSchemas(place: ShopPlace) {
   }
 }
 
+/** What the law of product safety asks for; empty for none. */
+const safetyText = (limit: number) =>
+  prose(limit)
+    .nullish()
+    .transform((text) => text || (text === undefined ? undefined : null))
+
 function productParts({ currency, timeZone }: ShopPlace) {
   return {
     name: line(255),
@@ -296,6 +308,9 @@ function productParts({ currency, timeZone }: ShopPlace) {
     brand: line(255).nullish(),
     gtin: gtin().nullish(),
     mpn: line(70).nullish(),
+    manufacturer: safetyText(1000),
+    responsiblePerson: safetyText(1000),
+    safetyInfo: safetyText(5000),
     unitMeasure: unitMeasure().nullish(),
     seoTitle: line(255).nullish(),
     seoDescription: line(1000).nullish(),

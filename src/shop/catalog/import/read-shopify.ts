@@ -51,6 +51,9 @@ const headers = {
   taxable: ['Variant Taxable', 'Charge tax'],
   barcode: ['Variant Barcode', 'Barcode'],
   mpn: ['Google Shopping / MPN'],
+  manufacturer: ['Manufacturer (product.metafields.custom.manufacturer)'],
+  responsiblePerson: ['Responsible person (product.metafields.custom.responsible_person)'],
+  safetyInfo: ['Safety information (product.metafields.custom.safety_info)'],
   content: ['Unit Price Total Measure'],
   contentUnit: ['Unit Price Total Measure Unit'],
   seoTitle: ['SEO Title', 'SEO title'],
@@ -206,6 +209,9 @@ function variantColumns(column: (field: Field) => string): Source['columns'] {
   }
 }
 
+/** What the law of product safety asks for, in metafields of these names. */
+const safetyFields = ['manufacturer', 'responsiblePerson', 'safetyInfo'] as const
+
 /** Description, brand, tax class and texts for search engines of a product; fields without a column are left out. */
 function factsOf(head: Row, variants: readonly Row[], name: string, reading: Reading): Record<string, unknown> {
   const { cell, column, table, report } = reading
@@ -216,6 +222,11 @@ function factsOf(head: Row, variants: readonly Row[], name: string, reading: Rea
   return {
     ...(table.has(column('description')) ? { description: htmlToText(html), descriptionHtml: html } : {}),
     ...Object.fromEntries(present.map(([name, field]) => [name, cell(head, field).replaceAll(/\s+/g, ' ') || null])),
+    ...Object.fromEntries(
+      safetyFields
+        .filter((field) => table.has(column(field)))
+        .map((field) => [field, htmlToText(cell(head, field)) || null])
+    ),
     ...(table.has(column('taxable')) ? { taxClass: taxClassOf(variants, reading) } : {})
   }
 }

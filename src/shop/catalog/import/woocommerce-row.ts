@@ -180,13 +180,36 @@ const gtins = [
 ]
 /** Of Germanized, in the columns of its own and as meta values, and of Google for WooCommerce. */
 const mpns = ['MPN', 'Meta: _ts_mpn', 'Meta: _wc_gla_mpn']
+/**
+ * What the law of product safety asks for: columns of Germanized, German Market (marketpress.de, meta keys of its
+ * documentation), and fields of the shop's own.
+ */
+const safetyColumns = {
+  manufacturer: ['Manufacturer', 'Meta: _german_market_gpsr_manufacturer', 'Meta: manufacturer'],
+  responsiblePerson: ['Responsible person', 'Meta: _german_market_gpsr_responsible_person', 'Meta: responsible_person'],
+  safetyInfo: [
+    'Safety instructions',
+    'Meta: _safety_instructions',
+    'Meta: _german_market_gpsr_warnings_and_safety_information',
+    'Meta: safety_info'
+  ]
+} as const satisfies Record<string, readonly string[]>
 const units = ['Unit', 'Meta: _unit']
 const amounts = ['Unit product', 'Meta: _unit_product']
 
 const measure = /^(weight|length|width|height) \(/i
 
 const read = new Set(
-  [seoTitles, seoDescriptions, gtins, mpns, units, amounts, ['Brands', 'Tax status', 'Tax class']]
+  [
+    seoTitles,
+    seoDescriptions,
+    gtins,
+    mpns,
+    units,
+    amounts,
+    ...Object.values(safetyColumns),
+    ['Brands', 'Tax status', 'Tax class']
+  ]
     .flat()
     .map((name) => name.toLowerCase())
 )
@@ -207,9 +230,20 @@ export function factsOf(product: WooRow, children: readonly WooRow[], woo: WooCo
     ...(gtins.some(table.has) ? { gtin: gtinOf(product, woo) } : {}),
     ...(mpns.some(table.has) ? { mpn: mpnOf(product) } : {}),
     ...(amounts.some(table.has) ? { unitMeasure: unitMeasureOf(product, woo) } : {}),
+    ...safetyOf(product, woo),
     ...textOf('seoTitle', seoTitles, product, woo),
     ...textOf('seoDescription', seoDescriptions, product, woo)
   }
+}
+
+function safetyOf({ row }: WooRow, { table }: WooContext): Record<string, string | null> {
+  const known = Object.entries(safetyColumns).filter(([, columns]) => columns.some(table.has))
+  return Object.fromEntries(
+    known.map(([field, columns]) => {
+      const column = columns.find((each) => row.cell(each) !== '')
+      return [field, column === undefined ? null : htmlToText(row.cell(column))]
+    })
+  )
 }
 
 function taxOf({ row, name }: WooRow, { table, report }: WooContext): { taxClass?: TaxClass } {

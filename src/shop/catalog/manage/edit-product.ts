@@ -35,6 +35,10 @@ export type ProductFields = {
   saleStart?: string | null | undefined
   saleEnd?: string | null | undefined
   brand?: string | null | undefined
+  /** What the law of product safety asks for. */
+  manufacturer?: string | null | undefined
+  responsiblePerson?: string | null | undefined
+  safetyInfo?: string | null | undefined
 } & UnitFacts
 
 /** What is true of a unit: of the product, or of a variation that differs from it. */

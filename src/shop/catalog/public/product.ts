@@ -58,6 +58,7 @@ function toPublicProduct(
 ): { view: PublicProduct; changesAt: number | null } {
   const { view: card, changesAt } = toCard(db, product, terms, now)
   const { id, sku, brand, gtin, mpn, unitMeasure, description, descriptionHtml, type, weightGrams } = product
+  const { manufacturer, responsiblePerson, safetyInfo } = product
   const { lengthMm, widthMm, heightMm, seoTitle, seoDescription } = product
   const variations = variationsOfProduct(db, id)
   const view = {
@@ -66,6 +67,9 @@ function toPublicProduct(
     brand,
     gtin,
     mpn,
+    manufacturer,
+    responsiblePerson,
+    safetyInfo,
     unitMeasure,
     description,
     descriptionHtml,

@@ -114,6 +114,18 @@ const product = z
     brand: z.string().nullable().meta({ example: 'Harbour Works' }),
     gtin: gtin.meta({ description: 'A GTIN, EAN, UPC or ISBN.', example: '4006381333931' }),
     mpn: mpn.meta({ description: 'The number that the maker gave it.', example: 'HW-2041' }),
+    manufacturer: z
+      .string()
+      .nullable()
+      .meta({ description: 'Name and addresses of the manufacturer; null if unknown.', example: null }),
+    responsiblePerson: z.string().nullable().meta({
+      description: 'Who is responsible in the EU for a manufacturer elsewhere; null if unknown.',
+      example: null
+    }),
+    safetyInfo: z
+      .string()
+      .nullable()
+      .meta({ description: 'Warnings and safety information; null for none.', example: null }),
     unitMeasure: unitMeasure.meta({ description: 'How much one unit contains.', example: '750 ml' }),
     description: z.string().meta({ example: 'Burns for nine hours in any weather.' }),
     descriptionHtml: z.string().nullable().meta({

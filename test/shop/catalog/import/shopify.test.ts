@@ -192,6 +192,14 @@ describe("Shopify's product export", () => {
     expect(report.ignored).toEqual([])
   })
 
+  it('reads product safety from metafields', () => {
+    const maker = 'Manufacturer (product.metafields.custom.manufacturer)'
+    const info = 'Safety information (product.metafields.custom.safety_info)'
+    const { file, report } = read(csv([...columns, maker, info], [{ ...plain, [maker]: 'Lumen GmbH', [info]: '' }]))
+    expect(file.products).toMatchObject([{ manufacturer: 'Lumen GmbH', safetyInfo: null }])
+    expect(report.ignored).toEqual([])
+  })
+
   it('reads the number of the maker and the content of each variant, for feeds and unit prices', () => {
     const text = csv(
       [...columns, 'Google Shopping / MPN', 'Unit Price Total Measure', 'Unit Price Total Measure Unit'],

@@ -105,6 +105,24 @@ describe("WooCommerce's product export", () => {
   })
 
   it.each([
+    ['Manufacturer', 'Responsible person', 'Safety instructions'],
+    [
+      'Meta: _german_market_gpsr_manufacturer',
+      'Meta: _german_market_gpsr_responsible_person',
+      'Meta: _german_market_gpsr_warnings_and_safety_information'
+    ]
+  ])('reads product safety from the columns %s, %s and %s', (maker, person, warnings) => {
+    const filled = { [maker]: 'Lumen GmbH<br>Kai 7', [person]: 'Import House', [warnings]: '<p>Hot &amp; sharp.</p>' }
+    const { file, report } = read(csv([...columns, maker, person, warnings], [{ ...cup, ...filled }]))
+    const safety = { manufacturer: 'Lumen GmbH\nKai 7', responsiblePerson: 'Import House', safetyInfo: 'Hot & sharp.' }
+    expect(file.products).toMatchObject([safety])
+    expect(report.ignored).toEqual([])
+    const { file: empty } = read(csv([...columns, maker], [cup]))
+    expect(empty.products[0]).toMatchObject({ manufacturer: null })
+    expect(empty.products[0]?.safetyInfo).toBeUndefined()
+  })
+
+  it.each([
     ['MPN', 'Unit', 'Unit product', 'GTIN'],
     ['Meta: _ts_mpn', 'Meta: _unit', 'Meta: _unit_product', 'Meta: _ts_gtin']
   ])('reads what feeds need from the columns %s, %s, %s and %s of Germanized', (mpn, unit, amount, gtin) => {
