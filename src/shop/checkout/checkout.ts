@@ -45,6 +45,7 @@ import { contactOf } from './address-rules.ts'
 import { missingPlace } from './buyer-place.ts'
 import { confirmVatId } from '../tax/vat-checks.ts'
 import { lacksAddress, toChosenShipping } from './shipping.ts'
+import { rememberBuyer } from './remember-buyer.ts'
 import { makeAccount, prepareAccount, readAccountRequest } from './new-account.ts'
 import type { CheckoutInput, CheckoutCaller, PlacedOrder, ContinuingCaller, StartedPayment } from './continue-order.ts'
 
@@ -195,6 +196,7 @@ function makeOrder(tx: Tx, shop: ShopContext, input: CheckoutInput, buying: Buyi
   const { ipCountry = null } = caller
   const bought = { strategy, userId, currency, lines, coupons, shipping, attribution, deliveryConsentAt }
   const order = insertOrder(tx, { ...fixed, ...bought, vatCheck, ipCountry, giftRecipient }, now)
+  if (caller.user !== null) rememberBuyer(tx, order, now)
   holdCards(
     tx,
     order.id,

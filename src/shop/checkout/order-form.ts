@@ -32,8 +32,9 @@ import { hasCustomerLimit, limitsCustomers } from '../orders/coupon-uses.ts'
 import { addCoupon, couponFor, setVatId, storeVatCheck } from '../orders/reprice-order.ts'
 import { cartRefused, couponsRefused } from '../orders/problems.ts'
 import { evaluateCodes } from './limits.ts'
-import { hasProvenEmail, mayChange, notTheBuyer } from './order-visitor.ts'
+import { hasProvenEmail, isBuyerOf, mayChange, notTheBuyer } from './order-visitor.ts'
 import type { Visitor } from './order-visitor.ts'
+import { rememberBuyer } from './remember-buyer.ts'
 import { readVatId } from '../../platform/vat.ts'
 import { mayReverseCharge } from '../tax/terms.ts'
 import { confirmVatId, vatCheckOf, withNames } from '../tax/vat-checks.ts'
@@ -123,7 +124,8 @@ function decide(tx: Tx, shop: ShopContext, orderId: number, choice: Chosen): Att
   const order = getOrder(tx, orderId)
   if (!isPayable(tx, order, buyerStatusOf(tx, order, now), now)) return null
   if (changesOrder(tx, order, choice)) assertBuyer(tx, shop, order, choice.visitor, now)
-  recordBuyer(tx, order, choice, now)
+  const isBuyer = isBuyerOf({ db: tx, keys: shop.keys }, order, choice.visitor, now)
+  recordBuyer(tx, order, choice, isBuyer, now)
   const known = compareNames(tx, getOrder(tx, orderId), now)
   // Whatever the form left out: goods are not paid before they have a place to go to.
   const { shippingMethod: methodId } = choice
@@ -212,7 +214,7 @@ function assertShown(shop: ShopContext, order: OrderRow, { method, shownTotalMin
   })
 }
 
-function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, now: number): void {
+function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, isBuyer: boolean, now: number): void {
   recordEmail(tx, order, choice, now)
   const { firstName, lastName, address, buyerReference = null, replaces = false } = choice
   const buyerName = { ...(firstName === null ? {} : { firstName }), ...(lastName === null ? {} : { lastName }) }
@@ -221,6 +223,8 @@ function recordBuyer(tx: Tx, order: OrderRow, choice: PaymentChoice, now: number
   const place = address === undefined ? {} : { [column]: { ...namesOf(order[column]), ...buyerName, ...address } }
   const reference = replaces ? buyerReference : (order.buyerReference ?? buyerReference)
   recordContact(tx, order.id, { contact, buyerReference: reference, ...place }, now)
+  // Others may have the link of the order, and pay for its buyer.
+  if (isBuyer) rememberBuyer(tx, getOrder(tx, order.id), now)
 }
 
 /** The email of an account's order is the account's. */

@@ -20,6 +20,7 @@ import type { RunningShop } from '../../support/running-shop.ts'
 import { sendRequest, dataOf } from '../http-client.ts'
 import type { Reply } from '../http-client.ts'
 import type { Kind } from './kinds.ts'
+import { storeAddress } from '../../../src/shop/customers/own-address.ts'
 import { quay } from '../../support/addresses.ts'
 
 /** A person who uses the shop. The ids and the session are null for a guest. */
@@ -120,6 +121,8 @@ export class MatrixShop {
         },
         now
       )
+      // Otherwise the account keeps that of its first order.
+      storeAddress(tx, id, { ...quay, address2: '', state: '' }, now)
       const session = isPending ? null : startSession(tx, { userId: id, rememberMe: false }, now)
       const status = kind === 'affiliate pending' ? 'pending' : kind === 'affiliate active' ? 'active' : null
       const code = `${name}-${this.count}`
