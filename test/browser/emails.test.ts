@@ -5,7 +5,7 @@ import { setSetting } from '../../src/shop/settings/settings.ts'
 import { showPicture } from '../shop/orders/support.ts'
 import { queueEveryEmail } from '../shop/mailer/every-email.ts'
 import { openTestShop } from '../support/shop-context.ts'
-import { launchBrowser, lookAtEmail, newVisitor } from './support/chromium.ts'
+import { launchBrowser, lookAtEmail, newVisitor, picture } from './support/chromium.ts'
 
 const browser = await launchBrowser()
 const shop = openTestShop()
@@ -40,4 +40,28 @@ describe('in light and dark, at 600 and 320 pixels, an email is readable and loa
     expect(name !== 'order-receipt' || addresses.length > 0).toBe(true)
     await page.context().close()
   })
+})
+
+test.each(['de', 'fr'])('every email to a buyer is in their language, and leaves a picture (%s)', async (language) => {
+  using other = openTestShop()
+  setSetting(other.db, 'limits.recipient_email', 'off', Date.now())
+  setSetting(other.db, 'storefront.language', language, Date.now())
+  const sent = await queueEveryEmail(other)
+  const inLanguage: MailMessage[] = []
+  await deliverDueMail(
+    { ...other, publicUrl: () => 'https://shop.example' },
+    { send: async (message) => void inLanguage.push(message) }
+  )
+  const { page } = await newVisitor(browser, { viewport: { width: 600, height: 900 } })
+  await page.route('https://shop.example/**', (route) => route.abort())
+  const languages: (string | undefined)[] = []
+  for (const { subject, html = '' } of inLanguage) {
+    languages.push(/<html[^>]* lang="(\w+)"/.exec(html)?.[1])
+    await page.setContent(html)
+    await picture(page, `email-${language}-${subject.replaceAll(/[^\p{L}\d]+/gu, '-').slice(0, 60)}`)
+  }
+  // The shop's own emails are in English, as its command line is.
+  const own = sent.filter((name) => name.startsWith('shop-'))
+  expect(languages.filter((each) => each === 'en')).toHaveLength(own.length)
+  expect(languages.filter((each) => each === language)).toHaveLength(sent.length - own.length)
 })

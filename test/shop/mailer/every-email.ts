@@ -20,7 +20,7 @@ import { payPayouts } from '../../../src/shop/payouts/pay.ts'
 import { expectReturn } from '../../../src/shop/shipments/returns.ts'
 import { shipmentsOf } from '../../../src/shop/shipments/find.ts'
 import { shipOrder } from '../../../src/shop/shipments/ship-order.ts'
-import { setSetting } from '../../../src/shop/settings/settings.ts'
+import { setSetting, setting } from '../../../src/shop/settings/settings.ts'
 import { eq } from 'drizzle-orm'
 import { makeUser } from '../../support/people.ts'
 import type { TestShop } from '../../support/shop-context.ts'
@@ -101,7 +101,13 @@ async function fill(shop: TestShop): Promise<EveryEmail> {
   }
   const declared = (kind: 'withdrawal' | 'cancellation', orderId: number | null): { declarationId: number } => {
     const person = { name: 'Ada Quill', email: 'ada@example.com', emailKey: 'ada@example.com' }
-    const of = { orderId, contract: String(orderId ?? 4711), itemIds: null, message: null, language: 'en' }
+    const of = {
+      orderId,
+      contract: String(orderId ?? 4711),
+      itemIds: null,
+      message: null,
+      language: setting(db, 'storefront.language')
+    }
     const row = {
       kind,
       ...person,
