@@ -1,19 +1,16 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { SendToVies, ViesRequest } from '../platform/vies.ts'
 
-/**
- * The VAT ids to which the stand-in answers in its own way, as VIES does on a bad day; all of them have a right check digit.
- * It confirms every other id and tells no name, as for a German one.
- */
-export const viesTestIds = {
-  ATU10000005: 'not registered',
-  ATU20000004: 'registered to Registered Elsewhere GmbH',
-  ATU30000003: 'the member state does not answer (MS_UNAVAILABLE)',
-  ATU40000002: 'the member state answers too many requests (MS_MAX_CONCURRENT_REQ)',
-  ATU50000001: 'the answer takes a minute',
-  ATU60000000: 'no answer of VIES, but a page of its server',
-  ATU70000009: 'VIES does not accept the id of the seller (INVALID_REQUESTER_INFO)'
-} as const
+// The VAT ids to which the stand-in answers in its own way, as VIES does on a bad day; all have a right check digit. It
+// confirms every other id and tells no name, as for a German one.
+//
+//     ATU10000005  not registered
+//     ATU20000004  registered to Registered Elsewhere GmbH
+//     ATU30000003  the member state does not answer (MS_UNAVAILABLE)
+//     ATU40000002  the member state answers too many requests (MS_MAX_CONCURRENT_REQ)
+//     ATU50000001  the answer takes a minute
+//     ATU60000000  no answer of VIES, but a page of its server
+//     ATU70000009  VIES does not accept the id of the seller (INVALID_REQUESTER_INFO)
 
 const slowMs = 60_000
 

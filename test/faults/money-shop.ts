@@ -147,7 +147,8 @@ export class MoneyShop {
     const product = this.app.db.sqlite.prepare<[string], { id: number }>('SELECT id FROM products WHERE slug = ?')
     const items = [{ productId: product.get(slug)?.id, quantity: 1 }]
     const cookie = `${sessionCookieName(this.app)}=${token}`
-    const response = await this.opened.post('/store/checkout-session', JSON.stringify({ items }), { cookie })
+    const body = JSON.stringify({ items, billingAddress: { country: 'DE' } })
+    const response = await this.opened.post('/store/checkout-session', body, { cookie })
     const { data } = (await response.json()) as { data?: { orderId?: string } }
     if (data?.orderId === undefined) throw new Error(`the checkout answered with ${response.status}`)
     return Number(data.orderId)

@@ -81,7 +81,7 @@ export const additions: readonly Edit[] = [
   {
     path: 'src/shop/catalog/product-types.ts',
     instead: '  digital: {',
-    text: '  service: { isShipped: false },\n  digital: {'
+    text: '  service: { isShipped: false, isVoucher: false },\n  digital: {'
   },
   {
     path: 'src/shop/orders/strategies.ts',

@@ -225,7 +225,7 @@ export const settingActions: readonly Action[] = [
     }
   },
   {
-    path: /^\/desk\/settings\/([a-z]+(?:\.[a-zA-Z_]+){1,3})$/,
+    path: /^\/desk\/settings\/([a-z][a-zA-Z]*(?:\.[a-zA-Z_]+){1,3})$/,
     name: '/desk/settings/shop.name',
     needs: 'settings.change',
     form: (call) => {

@@ -92,6 +92,7 @@ const shared = new Set([
   'campaign_id',
   'coupon_id',
   'endpoint_id',
+  'gift_card_id',
   'plan_id',
   'rate_id',
   'product_id',
