@@ -275,6 +275,11 @@ function withRestock(parts: readonly Part[], restock: WantedRefund['restock']): 
 export function splitRefund(refund: RefundOfThings, firstMinor: number): [first: RefundOfThings, rest: RefundOfThings] {
   const { amountMinor, parts, reason } = refund
   if (firstMinor === amountMinor) return [refund, { amountMinor: 0, parts: [], reason }]
+  if (parts.length === 0)
+    return [
+      { amountMinor: firstMinor, parts, reason },
+      { amountMinor: amountMinor - firstMinor, parts, reason }
+    ]
   const amounts = shareMinor(
     firstMinor,
     parts.map((part) => part.amountMinor)

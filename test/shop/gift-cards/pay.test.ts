@@ -195,6 +195,17 @@ describe('a refund', () => {
     expect(itemsOf(app.db, id)).toHaveLength(1)
   })
 
+  it('of an amount is divided between the gift card and the card payment', async () => {
+    const card = issue(20)
+    const { id, sessionId } = await buy(2, [card.code])
+    await pay(sessionId)
+    await refundOrder(app, id, { amountMinor: 2200 }, 'operator')
+    await till.settle()
+    expect([stand(card.id), getOrder(app.db, id).refundedMinor]).toEqual([[2000, 0], 2200])
+    const refunds = await till.stripe.refunds.list({ payment_intent: till.attempt(id).paymentIntentId ?? '' })
+    expect(refunds.data.map(({ amount }) => amount)).toEqual([200])
+  })
+
   it('goes back to an expired card, which can then be used for a year', async () => {
     const card = issue(20, { expires: '2026-03-01' })
     const { id } = await buy(1, [card.code])
