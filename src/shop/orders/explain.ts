@@ -195,7 +195,7 @@ function describeLineRate(db: Db, { rateBps, source, rateId }: ReferralLineRow):
   const percent = `${rateBps / 100}%`
   const named = rateId === null ? '' : `${describeRate(db, rateId)} (rate ${rateId})`
   const words: Record<RateSource, string> = {
-    excluded: `excluded with the ${named}`,
+    excluded: rateId === null ? 'gift cards earn nothing' : `excluded with the ${named}`,
     coupon: `${percent} for the ${named}`,
     product: `${percent} for the ${named}`,
     category: `${percent} for the ${named}`,

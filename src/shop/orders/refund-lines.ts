@@ -340,7 +340,8 @@ export function goodsOf(db: Db, order: OrderRow): Goods {
     productId: item.productId,
     baseMinor: bases[index] ?? 0,
     goodsMinor: amountMinor,
-    refundedMinor: refundedMinor[index] ?? 0
+    refundedMinor: refundedMinor[index] ?? 0,
+    isVoucher: isVoucher(item.type)
   }))
   return { lines, couponIds: couponsOf(db, order.id).map(({ couponId }) => couponId) }
 }

@@ -19,6 +19,8 @@ export type GoodsLine = {
   goodsMinor: number
   /** What the refunds so far have given back of that. */
   refundedMinor: number
+  /** Whether it sells gift cards, which earn nothing: the order that they pay does. */
+  isVoucher?: boolean
 }
 
 /** The goods of an order, without shipping, and the coupons that it uses. */
@@ -39,13 +41,15 @@ type LineRate = { rateBps: number; source: RateSource; rateId: number | null }
 export type DecidedLine = Pick<GoodsLine, 'itemId' | 'baseMinor'> & LineRate & { commissionMinor: number }
 
 /**
- * Decides the commission of each line of an order: the only place where a rate becomes an amount. An exclusion comes first,
- * then the rate of a coupon that is valid for the line, of the product, of its deepest category, the affiliate's own, and
+ * Decides the commission of each line of an order: the only place where a rate becomes an amount. Gift cards are excluded, and
+ * an exclusion comes first, then the rate of a coupon that is valid for the line, of the product, of its deepest category, the affiliate's own, and
  * the shop's. Within each, a rate for this affiliate comes before one for all; of two that are equal in that, the lower
  * counts. Lines with the same rate are rounded together, half up.
  */
 export function decideLines(db: Db, { lines, couponIds }: Goods, terms: Terms): DecidedLine[] {
-  const rates = rateOfLines(db, lines, couponIds, terms)
+  const rates = rateOfLines(db, lines, couponIds, terms).map((rate, index) =>
+    lines[index]?.isVoucher === true ? ofGiftCards : rate
+  )
   const commissions = lines.map(() => 0)
   for (const rateBps of new Set(rates.map((rate) => rate.rateBps))) {
     const bases = lines.map(({ baseMinor }, index) => (rates[index]?.rateBps === rateBps ? baseMinor : 0))
@@ -60,6 +64,8 @@ export function decideLines(db: Db, { lines, couponIds }: Goods, terms: Terms): 
     commissionMinor: commissions[index] ?? 0
   }))
 }
+
+const ofGiftCards: LineRate = { rateBps: 0, source: 'excluded', rateId: null }
 
 function rateOfLines(db: Db, lines: Goods['lines'], couponIds: readonly number[], terms: Terms): LineRate[] {
   const { affiliateId, at, shopRateBps } = terms

@@ -135,6 +135,22 @@ describe('the rate of a line', () => {
     expect([lines, amount]).toEqual([['0 excluded 0', '10 shop 100'], 100])
   })
 
+  it('is nothing for a gift card, because the order that the card pays earns', () => {
+    const { db, buy, add, items, affiliate } = openShop()
+    add({ product: 'card', rateBps: 2_000 })
+    const voucher = { ...items.card, type: 'gift_card' as const }
+    const sell = (lines: (typeof voucher | typeof items.lamp)[]) =>
+      commissionOf(db, place(db, draft(lines, { attribution: credited(affiliate) })).id)
+    expect(commissionOf(db, buy(['card']).id).lines).toEqual(['20 product 1000'])
+    expect(sell([voucher])).toMatchObject({ lines: ['0 excluded 0'], amount: 0, reason: 'order_excluded' })
+    expect(sell([items.lamp, voucher])).toMatchObject({ lines: ['10 shop 200', '0 excluded 0'], amount: 200 })
+    const { id } = place(db, draft([items.lamp, voucher], { attribution: credited(affiliate) }))
+    expect(explainOrder(db, id).lines.join()).toContain('gift cards earn nothing')
+    move(db, id, 'processing')
+    refund(db, id, { items: [{ line: 1, quantity: 1 }] })
+    expect(commissionOf(db, id)).toMatchObject({ takenBack: [200, 0], amount: 0 })
+  })
+
   it('is that of the time when the order was placed, also when the order changes later', () => {
     const { db, buy, add } = openShop()
     const { id } = buy(['lamp', 'bowl'])
