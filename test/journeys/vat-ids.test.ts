@@ -2,9 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { eraseGuest } from '../../src/shop/customers/erase-person.ts'
 import { showOrder } from '../../src/shop/customers/admin-orders.ts'
+import { issueByOperator } from '../../src/shop/gift-cards/issue.ts'
 import { documentsOf } from '../../src/shop/invoices/find.ts'
 import { journalOf } from '../../src/shop/invoices/journal.ts'
 import { getOrderByPublicToken } from '../../src/shop/orders/find.ts'
+import { insertRenewal } from '../../src/shop/orders/renewal-order.ts'
 import { taxesOfOrder } from '../../src/shop/orders/totals.ts'
 import { markPaid } from '../../src/shop/payments/attempts.ts'
 import { openWarnings } from '../../src/shop/payments/warnings.ts'
@@ -137,6 +139,10 @@ describe('a VAT id that VIES does not confirm', () => {
     pay()
     expect(warningsOf(id)).toEqual([])
     expect(taxesOfOrder(shop.app.db, id)).toMatchObject([{ category: 'taxed', country: 'AT' }])
+    // What is added to a renewal must have the tax, too.
+    const charge = { amountMinor: 1200, currency: 'EUR', by: 'webhook' }
+    const renewal = write(shop.app.db, (tx) => insertRenewal(tx, row(), charge, clock.now()))
+    expect(renewal.vatCheck).toEqual(row().vatCheck)
   })
 
   it('is flagged in the warnings when the setting says so, but not an id that is not registered', async () => {
@@ -153,6 +159,16 @@ describe('a VAT id that VIES does not confirm', () => {
       expect(warningsOf(id)).toEqual([expect.stringContaining(`for the VAT id ${vatId}, but ${why}.`)])
       expect(eventsOf(id)).toMatchObject([{ accepted: true, consultation: vatId === down ? null : expect.any(String) }])
     }
+  })
+
+  it('is flagged in the warnings when a gift card pays', async () => {
+    set(shop, { 'tax.viesUnconfirmed': 'flag' })
+    const { code } = issueByOperator(shop.app.db, { amount: 50, reason: 'test' }, clock.now())
+    const body = { ...bodyOf(down), giftCards: [code] }
+    const { data } = await shop.visitor().post<{ orderToken: string }>('/store/checkout-session', body)
+    const order = getOrderByPublicToken(shop.app.db, data.orderToken)
+    expect(order).toMatchObject({ totalMinor: 1000, status: 'completed' })
+    expect(warningsOf(order.id)).toEqual([expect.stringContaining('VIES did not confirm it')])
   })
 
   it('is not asked about by a client that asks for many', async () => {

@@ -135,6 +135,7 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
       renewalOf: original.id,
       status: 'pending',
       vatId: original.vatId,
+      vatCheck: original.vatCheck,
       buyerReference: original.buyerReference,
       cardFingerprint: original.cardFingerprint,
       cardCountry: original.cardCountry,

@@ -240,12 +240,10 @@ export function asksCard(db: Db, cards: ShopContext['cards'], order: OrderRow): 
 export function payNothing(tx: Tx, order: OrderRow, now: number): OrderRow {
   const free = createAttempt(tx, order, { gateway: 'none', kind: 'none', livemode: false }, now)
   updateAttempt(tx, free.id, { outcome: 'paid', gatewayStatus: 'not_required', settledAt: now }, now)
-  return payOrder(
-    tx,
-    order.id,
-    { by: 'checkout', reason: order.totalMinor > 0 ? 'paid by credit' : 'nothing to pay' },
-    now
-  )
+  const reason = order.totalMinor > 0 ? 'paid by credit' : 'nothing to pay'
+  const paid = payOrder(tx, order.id, { by: 'checkout', reason }, now)
+  if (paid.totalMinor > 0) warnOfVatId({ tx, now }, paid)
+  return paid
 }
 
 const dayMs = 24 * 60 * 60_000
