@@ -321,7 +321,7 @@ dev|serve|init|migrate|seed|import wordpress|import shopify|import finish|users 
 offers add|offers reprice|offers convert|offers import|offers export|offers images add|offers images list|offers images order
 offers images remove|offers images retry|coupons list|coupons create|shipping list|shipping set|shipping remove|tax list
 tax set|tax remove|tax preset eu|tax check-id|modules list|modules enable|modules disable|settings list|settings get|settings set
-settings unset|orders return|orders returns|orders list|orders export|orders create|orders show|orders explain|orders reconcile|orders invoice|orders documents
+settings unset|orders return|orders returns|orders note|users note|orders list|orders export|orders create|orders show|orders explain|orders reconcile|orders invoice|orders documents
 orders pack|orders warnings|orders declarations|affiliates list|affiliates show|affiliates create|affiliates set|commissions list|commissions add|referrals list|referrals show|referrals pay
 payouts plan|payouts pay|payouts list|payouts show|payouts fail|payouts adopt|referrals create|affiliates bonus
 referrals export|benefits list|benefits grant|sandbox pay|sandbox fault|sandbox faults|sandbox clear-faults

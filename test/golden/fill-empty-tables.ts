@@ -114,6 +114,7 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
     done_at: now
   })
   insert('refund_lines', { refund_id: 1, order_item_id: 1, quantity: 1, amount_minor: 500, tax_minor: 0 })
+  insert('notes', { order_id: 1, text: 'Calls before the parcel arrives', by: 'operator', at: now })
   insert('order_changes', {
     order_id: 1,
     before: '{"email":"old@shop.example"}',

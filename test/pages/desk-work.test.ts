@@ -5,6 +5,8 @@ import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
 import { editProduct } from '../../src/shop/catalog/manage/edit-product.ts'
 import { exportProduct } from '../../src/shop/catalog/export-catalog.ts'
 import { getProduct } from '../../src/shop/catalog/products.ts'
+import { listNotes } from '../../src/shop/customers/notes.ts'
+import { makeUser } from '../shop/orders/support.ts'
 import { getOrder, itemsOf } from '../../src/shop/orders/find.ts'
 import { listReturns } from '../../src/shop/shipments/returns.ts'
 import { setting } from '../../src/shop/settings/settings.ts'
@@ -283,5 +285,18 @@ describe('an order that changes at the desk', () => {
     await berta.send(`/desk/orders/${id}/return`, { 'item-2': '1' })
     expect((await berta.send(`/desk/orders/${id}/drop`)).status).toBe(303)
     expect(listReturns(app.db, id)).toMatchObject([{ state: 'exchanged' }, { state: 'dropped' }])
+  })
+
+  it('and its buyer get notes, which the pages of the desk show as text', async () => {
+    const id = paidOrder(app)
+    const berta = await personAtDesk(shop, 'orders')
+    const path = `/desk/orders/${id}/note`
+    expect((await berta.send(path, { text: ' ' })).status).toBe(422)
+    await berta.send(path, { text: 'Calls <b>first</b>' })
+    expect((await berta.get(`/desk/orders/${id}`)).html).toContain('Calls &lt;b&gt;first&lt;/b&gt;')
+    const { id: userId } = makeUser(app.db, 'late@shop.example')
+    await berta.send(`/desk/customers/${userId}/note`, { text: 'Pays late' })
+    expect((await berta.get(`/desk/customers/${userId}`)).html).toContain('Pays late')
+    expect(listNotes(app.db, { userId })).toMatchObject([{ by: expect.stringMatching(/^desk:\d+$/) }])
   })
 })

@@ -13,6 +13,7 @@ import type { LineQuantity } from '../../shop/orders/refund-lines.ts'
 import type { RefundView } from '../../shop/orders/shapes.ts'
 import type { ReturnView } from '../../shop/shipments/returns.ts'
 import type { ShipmentView } from '../../shop/shipments/find.ts'
+import { noteLine } from '../people/notes.ts'
 import { parseAge } from '../terminal/arguments.ts'
 import type { Answer } from '../terminal/output.ts'
 import { plain, table, timeCell, timeText } from '../terminal/table.ts'
@@ -98,6 +99,7 @@ export function answer(app: App, id: number, did: { json?: object; lines?: reado
         : [`  The buyer agreed to the delivery of files at once: ${timeText(order.deliveryConsentAt)}`]),
       ...order.coupons.map((coupon) => `  Coupon ${coupon.code}: ${money(order, coupon.discount)} off`),
       ...buyerLines(order),
+      ...order.shopNotes.map(noteLine),
       table(['At', 'From', 'To', 'By', 'Reason'], moves)
     ]
   }

@@ -1,12 +1,14 @@
 import { defineTableImport } from '../shop/table-import.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import { parseWith } from '../../platform/http/validation.ts'
+import { getOrder } from '../../shop/orders/find.ts'
 import { completeOrder } from '../../shop/orders/transition.ts'
 import { explainOrder } from '../../shop/orders/explain.ts'
 import { openAttempts } from '../../shop/payments/attempts.ts'
 import { settlePayments } from '../../shop/payments/reconcile.ts'
 import { shipmentInput, shipOrder } from '../../shop/shipments/ship-order.ts'
 import { parseId } from '../terminal/arguments.ts'
+import { changeNotes } from '../people/notes.ts'
 import { answer, by, parseLineQuantity } from './order-answer.ts'
 import { defineCreate } from './order-create.ts'
 import { defineEdit } from './order-edit.ts'
@@ -40,6 +42,7 @@ export function define(program: ShopCommand): void {
   })
   defineEdit(group)
   defineReturns(group)
+  defineNote(group)
   defineMoves(group)
   defineMoney(group)
   defineTableImport(group, 'orders', 'number, status, total, createdAt, lineName, quantity and price')
@@ -55,6 +58,20 @@ export function define(program: ShopCommand): void {
   definePack(group)
   defineWarnings(group)
   defineDeclarations(group)
+}
+
+function defineNote(group: ShopCommand): void {
+  const note = addCommand(
+    group,
+    'note <id> [text]',
+    'note something about an order that its buyer does not see',
+    'orders note 12 "Calls before the parcel arrives"'
+  ).option('--remove <note>', 'remove a note by its number')
+  runs(note, ({ app, options, now }: Work<{ remove?: string }>, id: string, text?: string) => {
+    const orderId = getOrder(app.db, parseId(id)).id
+    changeNotes(app.db, { orderId }, { ...options, text }, now)
+    return answer(app, orderId)
+  })
 }
 
 function defineMoves(group: ShopCommand): void {

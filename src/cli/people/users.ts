@@ -29,7 +29,9 @@ import { rolesOf } from '../../shop/entitlements/roles.ts'
 import { countGuestOrders } from '../../shop/orders/find.ts'
 import { openBalanceOf } from '../../shop/referrals/ledger.ts'
 import type { Balance } from '../../shop/referrals/shapes.ts'
+import { listNotes } from '../../shop/customers/notes.ts'
 import { entitlementLines } from './benefits.ts'
+import { changeNotes, noteLine } from './notes.ts'
 import { countOf } from '../terminal/arguments.ts'
 import { writeCsv } from '../terminal/files.ts'
 import type { Answer } from '../terminal/output.ts'
@@ -57,6 +59,7 @@ export function define(program: ShopCommand): void {
   defineTableImport(group, 'customers', 'email')
   defineUserEdits(group, answer)
   defineChanges(group)
+  defineNote(group)
   const about =
     'erase a person permanently, with or without an account, also from guest orders with the email; amounts and history stay'
   const erasing = addCommand(group, 'erase <email-or-id>', about, 'users erase 12')
@@ -150,6 +153,20 @@ function defineChanges(group: ShopCommand): void {
   change(ending, logOutEverywhere)
 }
 
+function defineNote(group: ShopCommand): void {
+  const note = addCommand(
+    group,
+    'note <email-or-id> [text]',
+    'note something about an account that its person does not see',
+    'users note 12 "Prefers to be called in the evening"'
+  ).option('--remove <note>', 'remove a note by its number')
+  runs(note, ({ app, options, now }: Work<{ remove?: string }>, who: string, text?: string) => {
+    const user = getUser(app.db, who)
+    changeNotes(app.db, { userId: user.id }, { ...options, text }, now)
+    return answer(app, user, now)
+  })
+}
+
 async function create({ app, options, now, terminal }: Work<CreateOptions>): Promise<Answer> {
   const { email, displayName, firstName, lastName } = options
   const input = parseWith(newAccountInput, { email, displayName, firstName, lastName })
@@ -181,16 +198,18 @@ function list({ app, options }: Work<ListOptions>): Answer {
 function answer(app: App, user: UserRow, now: number): Answer {
   const { user: view, roles, entitlements } = accountSummary(app.db, user, { isLoggedIn: false }, now)
   const record = toAccountRecord(app.db, user)
+  const notes = listNotes(app.db, { userId: user.id })
   const names = [record.profile.firstName, record.profile.lastName].filter((name) => name !== null).join(' ')
   return {
-    json: { user: view, ...record, entitlements },
+    json: { user: view, ...record, entitlements, shopNotes: notes },
     human: [
       `${view.displayName} <${view.email}>, account ${view.id}, username ${record.username}`,
       `${record.status}, email ${record.emailVerifiedAt === null ? 'not verified' : `verified ${timeText(record.emailVerifiedAt)}`}`,
       `Name: ${names === '' ? 'none' : names}; roles: ${roles.wpRoles.join(', ')}; since ${timeText(view.createdAt)}`,
       `Terms accepted: ${timeOrNever(record.consent.termsAcceptedAt)}; privacy: ${timeOrNever(record.consent.privacyAcceptedAt)}`,
       ...(record.biography ?? '').split('\n'),
-      ...entitlementLines(entitlements, visibleBenefits(app.db, user.id, now))
+      ...entitlementLines(entitlements, visibleBenefits(app.db, user.id, now)),
+      ...notes.map(noteLine)
     ]
   }
 }

@@ -1,3 +1,6 @@
+import { parseWith } from '../../platform/http/validation.ts'
+import { addNote, noteInput } from '../../shop/customers/notes.ts'
+import { noteBlocks, noteCommand, noteRows } from './notes.ts'
 import { AppError } from '../../errors.ts'
 import { eraseEverywhere, eraseGuestEverywhere } from '../../operations/erase-person.ts'
 import type { Erased } from '../../operations/erase-person.ts'
@@ -112,6 +115,7 @@ function showCustomer(call: DeskCall): PageReply {
     blocks: [
       { kind: 'links', links: actionsOf(call, user) },
       { kind: 'facts', rows: facts.filter(({ value }) => value !== '') },
+      ...noteBlocks(call, { userId: user.id }),
       {
         kind: 'list',
         title: t('orders'),
@@ -135,6 +139,7 @@ function actionsOf({ visit, words }: DeskCall, user: UserRow): { label: string; 
   const mayData = isAllowed(visit.actor, 'customers.data') && user.status !== 'erased'
   const links: [boolean, string, string][] = [
     [mayHandle && user.emailVerifiedAt === null, t('desk.verify'), 'verify'],
+    [mayHandle, t('desk.addNote'), 'note'],
     [mayHandle, t('desk.logOutAll'), 'logout'],
     [mayHandle && user.status === 'active', t('desk.deactivate'), 'deactivate'],
     [mayHandle && user.status === 'deactivated', t('desk.activate'), 'activate'],
@@ -176,7 +181,14 @@ function showGuest(call: DeskCall): PageReply {
 }
 
 type Parts = {
-  title: 'desk.verify' | 'desk.logOutAll' | 'desk.deactivate' | 'desk.activate' | 'desk.export' | 'desk.erase'
+  title:
+    | 'desk.verify'
+    | 'desk.logOutAll'
+    | 'desk.deactivate'
+    | 'desk.activate'
+    | 'desk.export'
+    | 'desk.erase'
+    | 'desk.addNote'
   needs: Action['needs']
   text?: (call: DeskCall) => string
   confirm?: (call: DeskCall) => string
@@ -278,7 +290,24 @@ const erasing: Parts = {
   }
 }
 
+const noting = accountAction(
+  'note',
+  { title: 'desk.addNote', needs: 'customers.handle', text: ({ words }) => words.t('desk.addNoteText') },
+  (id) => `shopstead users note ${id}`
+)
+
 export const customerActions: readonly Action[] = [
+  {
+    ...noting,
+    form: async (call) => ({ ...(await noting.form(call)), rows: noteRows(call) }),
+    command: (call, form) => noteCommand('users', userOf(call).id, form),
+    run: (call, form) => {
+      const { app, by, now } = call
+      const { id: userId } = userOf(call)
+      addNote(app.db, { userId }, parseWith(noteInput, { text: form.get('text') ?? '' }).text, by, now)
+      return `/desk/customers/${userId}`
+    }
+  },
   accountAction(
     'verify',
     { title: 'desk.verify', needs: 'customers.handle', text: ({ words }) => words.t('desk.verifyText') },

@@ -3,6 +3,7 @@ import { parseWith } from '../../platform/http/validation.ts'
 import { toMinor } from '../../platform/money.ts'
 import { shipToOf } from '../../platform/postal/address.ts'
 import { findNamedItems, nameItem } from '../../shop/checkout/phone-order.ts'
+import { addNote, noteInput } from '../../shop/customers/notes.ts'
 import { changeOrder, planChange } from '../../shop/corrections/change-order.ts'
 import type { OrderEdits } from '../../shop/corrections/change-order.ts'
 import { buyerEdits } from '../../shop/corrections/edit-order.ts'
@@ -22,6 +23,7 @@ import {
   typedItems,
   typedQuantities
 } from './order-action.ts'
+import { noteCommand, noteRows } from './notes.ts'
 import { commandOf, refuseField, textOf } from './view.ts'
 import type { Action, DeskCall } from './view.ts'
 
@@ -204,6 +206,14 @@ export const orderChanges: readonly Action[] = [
       const buyer = parseWith(buyerEdits, changedBuyer(call, form))
       return changeOrder(call.app, id, { buyer, lines: [], add: [], holdMinutes }, call.by)
     }
+  }),
+  orderAction('note', 'orders.handle', {
+    submit: ({ words }) => words.t('desk.addNote'),
+    text: ({ words }) => words.t('desk.addNoteText'),
+    rows: noteRows,
+    command: (call, form) => noteCommand('orders', idOf(call), form),
+    run: ({ app, by, now }, form, orderId) =>
+      addNote(app.db, { orderId }, parseWith(noteInput, { text: form.get('text') ?? '' }).text, by, now)
   }),
   orderAction('goods', 'orders.money', {
     submit: ({ words }) => words.t('desk.goods'),

@@ -28,6 +28,7 @@ import { expectedReturnOf, unitsGone } from '../../shop/shipments/returns.ts'
 import { shipmentInput, shipOrder } from '../../shop/shipments/ship-order.ts'
 import type { PageReply } from '../page.ts'
 import { idOf, linesOf, orderAction, quantitiesOf, quantityFields, typedQuantities } from './order-action.ts'
+import { noteBlocks } from './notes.ts'
 import { amountText, page, pagesOf, shellWord, textFor, textOf } from './view.ts'
 import type { Action, Block, DeskCall, DeskPage, Item } from './view.ts'
 import { isAllowed } from '../../shop/desk/roles.ts'
@@ -137,6 +138,7 @@ function showOne(call: DeskCall): PageReply {
       ...shipmentBlocks(call, order),
       ...returnBlocks(call, order),
       ...additionBlocks(call, order),
+      ...noteBlocks(call, { orderId: id }),
       ...documentBlocks(call, id),
       historyBlock(call, history)
     ],
@@ -254,7 +256,8 @@ function actionsOf(
     [mayMoney && !isPaid && mayMove(status, 'processing', true), t('desk.paid'), 'paid'],
     [mayMoney && isPaid && refunded < total, t('desk.refund'), 'refund'],
     [mayMoney && mayMove(status, 'cancelled', false), t('desk.cancelOrder'), 'cancel'],
-    [mayHandle, t('desk.resend'), 'mail']
+    [mayHandle, t('desk.resend'), 'mail'],
+    [mayHandle, t('desk.addNote'), 'note']
   ]
   return links.filter(([isShown]) => isShown).map(([, label, path]) => ({ label, url: `/desk/orders/${id}/${path}` }))
 }

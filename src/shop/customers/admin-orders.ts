@@ -26,6 +26,8 @@ import { listReturns } from '../shipments/returns.ts'
 import type { ReturnView } from '../shipments/returns.ts'
 import type { ShipmentView } from '../shipments/find.ts'
 import type { VatCheck } from '../tax/input.ts'
+import { listNotes } from './notes.ts'
+import type { NoteView } from './notes.ts'
 import { paidBy, paymentStatusOf } from '../payments/attempts.ts'
 
 /** What the operator sees of an order: its public form and what the buyer is not shown. Amounts in major units. */
@@ -56,6 +58,8 @@ export type OrderRecord = AdminOrder &
     shipments: ShipmentView[]
     refunds: RefundView[]
     returns: ReturnView[]
+    /** What the people of the shop noted about it. */
+    shopNotes: NoteView[]
     /** The orders that add to it, with what is due of them. */
     additions: { id: number; status: OrderStatus; due: number }[]
     /** What operators changed, oldest first: each part as it was and as it is. */
@@ -238,6 +242,7 @@ export function toRecord(db: Db, order: OrderRow): OrderRecord {
     shipments,
     refunds,
     returns: listReturns(db, order.id),
+    shopNotes: listNotes(db, { orderId: order.id }),
     additions: additionsOf(db, order.id).map((each) => ({
       id: each.id,
       status: each.status,

@@ -11,6 +11,7 @@ import { forgetRecipient } from '../gift-cards/cards.ts'
 import { anonymiseOrdersOf } from '../orders/buyer.ts'
 import { countGuestOrders } from '../orders/find.ts'
 import { forgetCustomersOf } from '../payments/gateway-customer.ts'
+import { deleteNotesOf } from './notes.ts'
 import { forgetTracking } from '../shipments/find.ts'
 
 /**
@@ -49,6 +50,7 @@ export function erasePerson(db: Db, userId: number, now: number): { user: UserRo
     anonymiseOrdersOf(tx, user)
     anonymiseAffiliateOf(tx, userId, now)
     forgetBinding(tx, userId)
+    deleteNotesOf(tx, userId)
     // Last, because ending renewals may queue a message, and messages are erased with the account.
     return { user: eraseAccount(tx, user, now), guestOrders }
   })

@@ -22,6 +22,7 @@ import { customersOf } from '../payments/gateway-customer.ts'
 import { payoutsOfUser, showPayout } from '../payouts/find.ts'
 import type { PayoutRow } from '../referrals/store.ts'
 import { balanceOf } from '../referrals/ledger.ts'
+import { listNotes } from './notes.ts'
 import { listOrdersOfGuest, listOrdersOfPerson } from './admin-orders.ts'
 
 /**
@@ -35,6 +36,7 @@ export function exportPerson(db: Db, user: UserRow, now: number) {
     exportedAt: toIso(now),
     user: toUser(user, rolesOf(db, user), { billing: true }),
     account: accountOf(db, user),
+    shopNotes: listNotes(db, { userId: user.id }),
     sessions: sessionsOf(db, user.id),
     earlierEmails: otherEmailsOf(db, user.id).earlier,
     messages: messagesTo(db, user, new Set(orders.map((order) => order.id))),

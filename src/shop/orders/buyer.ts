@@ -10,7 +10,7 @@ import { forgetVatChecks } from '../tax/vat-checks.ts'
 import { giftCards } from '../gift-cards/schema.ts'
 import { getOrder, placedAsGuest } from './find.ts'
 import type { OrderRow, Person } from './find.ts'
-import { orderChanges, orderCoupons, orders, guestWithData } from './schema.ts'
+import { guestWithData, notes, orderChanges, orderCoupons, orders } from './schema.ts'
 import { checkReferral } from './review.ts'
 import { releasedStatuses } from './states.ts'
 
@@ -133,6 +133,7 @@ function anonymise(tx: Tx, whose: SQL | undefined, customerKey: string | null): 
   forgetVatChecks(tx, tx.orm.select({ vatId: orders.vatId }).from(orders).where(whose))
   eraseRows(tx, orderChanges, inArray(orderChanges.orderId, ids))
   eraseRows(tx, giftCards, inArray(giftCards.orderId, ids))
+  tx.orm.delete(notes).where(inArray(notes.orderId, ids)).run()
   eraseRows(tx, orders, whose)
 }
 

@@ -3,7 +3,14 @@ import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-o
 import type { AnySQLiteColumn, SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { z } from 'zod'
 import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
-import { hasPersonalData, internal, kept, notPersonal, personal } from '../../platform/db/personal.ts'
+import {
+  deletedWithPerson,
+  hasPersonalData,
+  internal,
+  kept,
+  notPersonal,
+  personal
+} from '../../platform/db/personal.ts'
 import type { Trigger } from '../../platform/db/trigger.ts'
 import { users } from '../accounts/schema.ts'
 import { affiliates, candidate, visits } from '../affiliates/schema.ts'
@@ -460,6 +467,26 @@ export const orderChanges = sqliteTable(
     at: instant('at').notNull()
   },
   (t) => [index('order_changes_by_order').on(t.orderId, t.id)]
+)
+
+/** What the people of the shop note about an order or an account. */
+export const notes = deletedWithPerson(
+  sqliteTable(
+    'notes',
+    {
+      id: integer('id').primaryKey({ autoIncrement: true }),
+      orderId: integer('order_id').references(() => orders.id),
+      userId: integer('user_id').references(() => users.id),
+      text: text('text').notNull(),
+      by: text('by').notNull(),
+      at: instant('at').notNull()
+    },
+    (t) => [
+      index('notes_by_order').on(t.orderId, t.id),
+      index('notes_by_user').on(t.userId, t.id),
+      check('notes_subject', sql`(order_id IS NULL) <> (user_id IS NULL)`)
+    ]
+  )
 )
 
 /** The number of orders of each customer, maintained by triggers, so that a page of orders does not count them. */

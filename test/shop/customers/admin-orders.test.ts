@@ -79,6 +79,7 @@ test('the operator sees the order as the buyer does, and email, address, discoun
     changes: [],
     refunds: [],
     returns: [],
+    shopNotes: [],
     additions: [],
     contact: { firstName: 'Lena', phone: '+49 30 555 0100' },
     billingAddress: { city: 'Berlin', country: 'DE' },

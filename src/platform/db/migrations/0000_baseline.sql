@@ -741,6 +741,20 @@ CREATE TABLE `customer_order_totals` (
 	`total` integer NOT NULL
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `notes` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`order_id` integer,
+	`user_id` integer,
+	`text` text NOT NULL,
+	`by` text NOT NULL,
+	`at` integer NOT NULL,
+	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "notes_subject" CHECK((order_id IS NULL) <> (user_id IS NULL))
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `notes_by_order` ON `notes` (`order_id`,`id`);--> statement-breakpoint
+CREATE INDEX `notes_by_user` ON `notes` (`user_id`,`id`);--> statement-breakpoint
 CREATE TABLE `order_attributions` (
 	`order_id` integer PRIMARY KEY NOT NULL,
 	`affiliate_id` integer,
