@@ -8,6 +8,7 @@ import { findRenewed } from '../shop/benefits/records.ts'
 import {
   accessOf,
   canCancel,
+  cardsBoughtBy,
   cancelByBuyer,
   endGuestSubscription,
   sendSubscriptionLink,
@@ -39,7 +40,7 @@ import type { HtmlReply, PageCall, PageReply, PageRoute } from './page.ts'
 import { homeLinks, isOpen, shopHome, shopPage, siteOf } from './shop-site.ts'
 import { formView, message, sheet } from './storefront/form-view.ts'
 import { dayText, money } from '../platform/texts/languages.ts'
-import { accessView, returnText, shipmentText } from './storefront/order-card.ts'
+import { accessView, cardTexts, returnText, shipmentText } from './storefront/order-card.ts'
 import type { Summary } from './storefront/order-card.ts'
 import type { Site } from './storefront/site.ts'
 
@@ -179,6 +180,7 @@ export function orderPage(
     })),
     subscription: subscriptionNote(app, order, site, now),
     ...accessView({ ...accessOf(app, order, now), orderToken: order.publicToken, hasAccounts: isOpen(app) }, site),
+    giftCards: cardTexts(cardsBoughtBy(app.db, order, now), site),
     again: isUndecided ? donePath(order) : null,
     whereTo: waitsForAddress(order) ? addressPath(order) : null,
     pay: payUrlOf(app, order, buyerStatus, now),

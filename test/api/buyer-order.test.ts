@@ -102,6 +102,7 @@ describe('the token of an order', () => {
       canCancel: true,
       addressUrl: null,
       withdrawUrl: null,
+      giftCards: [],
       subscription: null,
       downloads: [],
       accountAccess: null

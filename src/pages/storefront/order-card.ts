@@ -1,4 +1,4 @@
-import type { BuyerOrder, Download, Order, Refund, Return, Shipment } from '../../client/api-types.ts'
+import type { BoughtCard, BuyerOrder, Download, Order, Refund, Return, Shipment } from '../../client/api-types.ts'
 import { dayText, money, taxName } from '../../platform/texts/languages.ts'
 import { toPicture } from './products.ts'
 import type { Picture } from './products.ts'
@@ -155,6 +155,17 @@ export function accessView({ downloads, accountAccess, orderToken, hasAccounts }
     claim: accountAccess === 'waiting' ? `/checkout/claim/${orderToken}` : null,
     account: accountAccess === 'given' && hasAccounts ? '/account' : null
   }
+}
+
+/** The codes of gift cards as gift-cards.eta shows them. */
+export function cardTexts(cards: readonly BoughtCard[], site: Site) {
+  return cards.map(({ code, balance, currency, expiresAt }) => {
+    const until =
+      expiresAt === null
+        ? []
+        : [`${site.t('giftCard.until')} ${dayText(new Date(Date.parse(expiresAt) - 1).toISOString(), site)}`]
+    return { code, note: [money(balance, site, currency), ...until].join(' · ') }
+  })
 }
 
 /** What a buyer reads of a return; nothing of one that was given up. */

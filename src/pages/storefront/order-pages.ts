@@ -16,7 +16,7 @@ import {
 import type { CartItem } from './cart-cookie.ts'
 import { outcomeOf, message } from './form-view.ts'
 import type { Outcome } from './form-view.ts'
-import { accessView, orderCard, orderStates, returnText, shipmentText } from './order-card.ts'
+import { accessView, cardTexts, orderCard, orderStates, returnText, shipmentText } from './order-card.ts'
 import type { Shown, ShownPage, Site, Visit } from './site.ts'
 import { money } from '../../platform/texts/languages.ts'
 import type { TextKey } from '../../platform/texts/languages.ts'
@@ -68,7 +68,7 @@ async function orderPage(visit: Visit, { status = 200, error = null }: Outcome):
   const { client, site, param, query } = visit
   try {
     const known = await client.get(`/orders/${Number(param)}`)
-    const { order, payUrl, canCancel, withdrawUrl } = known
+    const { order, payUrl, canCancel, withdrawUrl, giftCards } = known
     const { over } = orderStates[order.status]
     // As long as the order can be paid, a second one would be a mistake.
     const isOpen = payUrl !== null || order.status === 'pending'
@@ -78,6 +78,7 @@ async function orderPage(visit: Visit, { status = 200, error = null }: Outcome):
       error,
       ...withOwed(wordsOf(known, site, 'order.atBankByEmail'), order, site),
       card: orderCard(order, site),
+      giftCards: cardTexts(giftCards, site),
       ...detailsOf(order, site),
       payUrl,
       howToPay: order.status === 'on-hold' && canCancel ? `/checkout/done/${order.orderToken}` : null,
@@ -268,6 +269,7 @@ async function thanksPage(
       ...wordsOf({ ...known, canPay: false }, site, 'order.atBankHere'),
       receipt: paid && order.email !== null ? t('order.receipt', { email: order.email }) : '',
       card: orderCard(order, site),
+      giftCards: cardTexts(known.giftCards, site),
       ...accessView({ ...known, orderToken: token, hasAccounts: true }, site),
       payUrl,
       howToPay: order.status === 'on-hold' && canCancel ? own : null,

@@ -32,6 +32,8 @@ import { isWithdrawable } from '../declarations/period.ts'
 import { followsEuLaw } from '../settings/law.ts'
 import { isModuleOn } from '../settings/settings.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
+import { boughtCards } from '../gift-cards/sold.ts'
+import type { BoughtCard } from '../gift-cards/sold.ts'
 import { listGuestDownloads } from '../benefits/download-links.ts'
 import { givesAccess } from '../benefits/give.ts'
 import { findRenewed } from '../benefits/records.ts'
@@ -75,6 +77,11 @@ export function accessOf(
   }
 }
 
+/** The gift cards that an order sold to its buyer. */
+export function cardsBoughtBy(db: Db, { id: orderId, email, giftRecipient }: OrderRow, now: number): BoughtCard[] {
+  return boughtCards(db, { orderId, email, recipient: giftRecipient }, now)
+}
+
 /** An order as everyone with its link sees it, and what its buyer can do with it. */
 export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): BuyerOrder {
   const view = getOrderView(shop.db, order.id)
@@ -97,7 +104,8 @@ export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): B
     payUrl,
     canCancel: canCancel(order, status),
     addressUrl: waitsForAddress(order) ? `${shop.publicUrl()}${addressPath(order)}` : null,
-    withdrawUrl: withdrawUrlOf(shop, order, now)
+    withdrawUrl: withdrawUrlOf(shop, order, now),
+    giftCards: cardsBoughtBy(shop.db, order, now)
   }
 }
 

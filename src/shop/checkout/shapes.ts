@@ -32,6 +32,15 @@ export const orderToken = z.string().meta({
   example: 'V1StGXR8Z5jdHi6BmyT0qW3nKfLxPzRc7uEoAaDbGhY'
 })
 
+const boughtCard = z
+  .object({
+    code: z.string().meta({ example: '7K3M-9QWX-2ZB4H-CD5RT-N6PV-8YE1' }),
+    balance: amount,
+    currency,
+    expiresAt: time.nullable().meta({ description: 'Null if it does not expire.', example: null })
+  })
+  .meta({ id: 'BoughtCard' })
+
 const buyerOrder = z
   .object({
     ...listedOrder.shape,
@@ -72,6 +81,9 @@ const buyerOptions = {
     description:
       'Where the buyer withdraws from the contract; null when the period is over, and outside of EU law (`law.eu`).',
     example: 'https://shop.example/withdraw?order=V1StGXR8'
+  }),
+  giftCards: z.array(boughtCard).meta({
+    description: 'The usable gift cards that the order sold to its buyer. Those for another recipient are not shown.'
   })
 }
 

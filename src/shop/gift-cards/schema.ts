@@ -38,8 +38,6 @@ export const giftCards = sqliteTable(
     /** The first instant at which it can no longer be used; null if it does not expire. */
     expiresAt: instant('expires_at'),
     blockedAt: instant('blocked_at'),
-    /** When a page showed the code of a sold card to its buyer, which happens once. */
-    shownAt: instant('shown_at'),
     createdAt: instant('created_at').notNull()
   },
   (t) => [

@@ -1,10 +1,13 @@
 import { and, asc, eq, ne } from 'drizzle-orm'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { endOfDay } from '../../platform/days.ts'
+import { toIsoOrNull } from '../../platform/iso-time.ts'
+import { toMajor } from '../../platform/money.ts'
 import { setting } from '../settings/settings.ts'
 import { shopDay, shopTimeZone, startOfShopDay } from '../settings/shop-days.ts'
-import { addEntry, cardsSoldBy, freeMinor, issueCard } from './cards.ts'
+import { addEntry, cardsSoldBy, freeMinor, issueCard, stateOf } from './cards.ts'
 import type { GiftCardRow } from './cards.ts'
+import { readCode, withHyphens } from './code.ts'
 import { giftCardEntries, giftCards } from './schema.ts'
 
 /** To whom the gift cards of an order are sent, as its buyer wrote it; the day is YYYY-MM-DD in the shop's time zone. */
@@ -36,6 +39,29 @@ export function issueSold(tx: Tx, { orderId, recipient, lines, ...card }: Sellin
         now
       )
   }
+}
+
+/** A gift card with its code, for its buyer. */
+export type BoughtCard = { code: string; balance: number; currency: string; expiresAt: string | null }
+
+/**
+ * The gift cards that an order sold to its buyer, with their codes. One that was sent to a recipient is theirs, and is not
+ * shown, also when the recipient was erased.
+ */
+export function boughtCards(
+  db: Db,
+  { orderId, email, recipient }: { orderId: number; email: string | null; recipient: GiftRecipient | null },
+  now: number
+): BoughtCard[] {
+  if (recipient !== null) return []
+  return cardsSoldBy(db, orderId).flatMap((card) => {
+    const { recipientEmail, sendAt, balanceMinor, currency, expiresAt } = card
+    const isBuyers = recipientEmail === null ? sendAt === null : recipientEmail === email
+    const code = isBuyers && stateOf(card, now) === 'active' ? readCode(db, card) : null
+    if (code === null) return []
+    const balance = toMajor(balanceMinor, currency)
+    return [{ code: withHyphens(code), balance, currency, expiresAt: toIsoOrNull(expiresAt) }]
+  })
 }
 
 /** The end of the year some years after a sale (`giftCards.validYears`); null if gift cards do not expire. */

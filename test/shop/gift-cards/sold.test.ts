@@ -2,7 +2,7 @@ import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { salesOf } from '../../../src/operations/reports/sales.ts'
 import { eraseGuest } from '../../../src/shop/customers/erase-person.ts'
-import { entriesOf, findCard, getCard, stateOf } from '../../../src/shop/gift-cards/cards.ts'
+import { blockCard, entriesOf, findCard, getCard, stateOf } from '../../../src/shop/gift-cards/cards.ts'
 import { readCode } from '../../../src/shop/gift-cards/code.ts'
 import { giftCards } from '../../../src/shop/gift-cards/schema.ts'
 import { currentDocuments } from '../../../src/shop/invoices/find.ts'
@@ -68,6 +68,26 @@ describe('a product of the type gift_card', () => {
     expect(card).toMatchObject({ recipientEmail: 'ada@example.com', expiresAt: Date.UTC(2030, 0, 1) })
     const queued = app.db.orm.select().from(mails).where(eq(mails.template, 'gift_card')).all()
     expect(queued.at(-1)).toMatchObject({ recipient: 'ada@example.com', data: { giftCardId: card?.id } })
+  })
+
+  it('shows its code on the page of the order, unless it is for somebody else or is not usable', async () => {
+    const id = await sell(1)
+    const [card] = soldBy(id)
+    const read = async (orderId: number): Promise<string[]> => {
+      const { publicToken } = getOrder(app.db, orderId)
+      const page = await fetch(`${app.publicUrl()}/checkout/done/${publicToken}`)
+      const html = await page.text()
+      const order = await till.shop.visitor().get<{ giftCards: { code: string }[] }>(`/store/orders/${publicToken}`)
+      expect(order.data.giftCards.every(({ code }) => html.includes(code))).toBe(true)
+      return order.data.giftCards.map(({ code }) => code)
+    }
+    const [code = ''] = await read(id)
+    expect(findCard(app.db, code)?.id).toBe(card?.id)
+    blockCard(app.db, card?.id ?? 0, true, till.clock.now())
+    const sent = await sell(1, { giftRecipient: { email: 'lena@example.com' } })
+    expect([await read(id), await read(sent)]).toEqual([[], []])
+    eraseGuest(app.db, 'lena@example.com')
+    expect(await read(sent)).toEqual([])
   })
 
   it('is not taxed, takes no coupon, and is a liability in the reports', async () => {

@@ -669,7 +669,6 @@ CREATE TABLE `gift_cards` (
 	`language` text,
 	`expires_at` integer,
 	`blocked_at` integer,
-	`shown_at` integer,
 	`created_at` integer NOT NULL,
 	CONSTRAINT "gift_cards_issued" CHECK("gift_cards"."issued_minor" > 0),
 	CONSTRAINT "gift_cards_balance" CHECK("gift_cards"."balance_minor" >= 0),

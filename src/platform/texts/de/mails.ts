@@ -235,6 +235,9 @@ export const mails = {
   'mail.desk.ignore':
     'Wenn Sie das nicht erwartet haben, öffnen Sie den Link nicht, und sagen Sie es dem Inhaber des Shops.',
 
+  'giftCard.bought': 'Ihr Geschenkgutschein',
+  'giftCard.keep':
+    'Geben Sie diesen Code nur an Personen weiter, die ihn einlösen sollen. Wir haben ihn auch an Ihre E-Mail-Adresse gesendet.',
   'giftCard.code': 'Code',
   'giftCard.balance': 'Guthaben',
   'giftCard.until': 'Gültig bis',

@@ -219,6 +219,9 @@ export const mails = {
   'mail.desk.button': 'Make a passkey',
   'mail.desk.ignore': 'If you did not expect this, do not open the link, and tell the owner of the shop.',
 
+  'giftCard.bought': 'Your gift card',
+  'giftCard.keep':
+    'Keep this code to yourself: whoever has it can use the gift card. We have also sent it to your email.',
   'giftCard.code': 'Code',
   'giftCard.balance': 'Balance',
   'giftCard.until': 'Valid until',

@@ -233,6 +233,9 @@ export const mails = {
   'mail.desk.ignore':
     'Si vous n’attendiez pas ce message, n’ouvrez pas le lien et prévenez le propriétaire de la boutique.',
 
+  'giftCard.bought': 'Votre carte cadeau',
+  'giftCard.keep':
+    'Gardez ce code pour vous : toute personne qui l’a peut utiliser la carte cadeau. Nous l’avons aussi envoyé à votre adresse e-mail.',
   'giftCard.code': 'Code',
   'giftCard.balance': 'Solde',
   'giftCard.until': 'Valable jusqu’au',
