@@ -78,22 +78,41 @@ export function unusedCards(db: Db, orderItemId: number): GiftCardRow[] {
   return cards.filter((card) => card.heldMinor === 0)
 }
 
-/** Cancels unused gift cards of a line until as many are cancelled as units of it were returned. */
-export function cancelReturned(
-  tx: Tx,
-  { orderId, orderItemId, units }: { orderId: number; orderItemId: number; units: number },
-  by: string,
-  now: number
-): void {
-  const over = and(eq(giftCards.orderItemId, orderItemId), eq(giftCardEntries.kind, 'cancelled'))
-  const cancelled = tx.orm
-    .selectDistinct({ id: giftCards.id })
+/** How many gift cards of a line have paid something, are held by an order, or have expired. */
+export function usedCards(db: Db, orderItemId: number): number {
+  const issued = db.orm.select().from(giftCards).where(eq(giftCards.orderItemId, orderItemId)).all().length
+  return issued - unusedCards(db, orderItemId).length - cancelledCards(db, orderItemId).length
+}
+
+function cancelledCards(db: Db, orderItemId: number): GiftCardRow[] {
+  const isCancelled = and(
+    eq(giftCards.orderItemId, orderItemId),
+    eq(giftCards.balanceMinor, 0),
+    eq(giftCardEntries.kind, 'cancelled')
+  )
+  const found = db.orm
+    .selectDistinct({ card: giftCards })
     .from(giftCardEntries)
     .innerJoin(giftCards, eq(giftCards.id, giftCardEntries.giftCardId))
-    .where(over)
+    .where(isCancelled)
+    .orderBy(asc(giftCards.id))
     .all()
-  const wanted = Math.max(0, units - cancelled.length)
+  return found.map(({ card }) => card)
+}
+
+/** A line whose gift cards are returned, and how many units of it are. */
+type ReturnedLine = { orderId: number; orderItemId: number; units: number }
+
+/** Cancels unused gift cards of a line until as many are cancelled as units of it were returned. */
+export function cancelReturned(tx: Tx, { orderId, orderItemId, units }: ReturnedLine, by: string, now: number): void {
+  const wanted = Math.max(0, units - cancelledCards(tx, orderItemId).length)
   for (const card of unusedCards(tx, orderItemId).slice(0, wanted)) cancel(tx, card, { orderId, by }, now)
+}
+
+/** Puts what they were sold with back onto cancelled gift cards, because the refund of their line was refused. */
+export function restoreCancelled(tx: Tx, { orderId, orderItemId, units }: ReturnedLine, by: string, now: number): void {
+  for (const { id, issuedMinor } of cancelledCards(tx, orderItemId).slice(units))
+    addEntry(tx, { giftCardId: id, kind: 'returned', amountMinor: issuedMinor, orderId, by }, now)
 }
 
 /** Cancels what is left on the gift cards of an order that is over. */

@@ -5,7 +5,7 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { toIsoOrNull } from '../../platform/iso-time.ts'
 import { formatMoney, shareMinor, toMajor } from '../../platform/money.ts'
 import { isVoucher } from '../catalog/product-types.ts'
-import { unusedCards } from '../gift-cards/sold.ts'
+import { usedCards } from '../gift-cards/sold.ts'
 import type { Goods } from '../referrals/commission.ts'
 import { shareEvenly, shippingShares } from '../tax/terms.ts'
 import { couponsOf, itemsOf } from './find.ts'
@@ -177,13 +177,16 @@ function refuseUsedCards(
   { id }: OrderRow,
   { chosen, hasLines }: { chosen: readonly Part[]; hasLines: boolean }
 ): void {
-  if (!hasLines && itemsOf(db, id).some((item) => isVoucher(item.type) && unusedCards(db, item.id).length > 0))
+  const returned = returnedUnits(db, id)
+  // Those of an order on hold are not issued yet.
+  const unusedOf = (item: OrderItemRow): number => item.quantity - (returned.get(item.id) ?? 0) - usedCards(db, item.id)
+  if (!hasLines && itemsOf(db, id).some((item) => isVoucher(item.type) && unusedOf(item) > 0))
     throw validationFailed({
       amount: ['The order sold gift cards: refund its lines, so that the cards are cancelled.']
     })
   const problems = chosen.flatMap(({ item, line, quantity }) => {
     if (item === null || quantity === 0 || !isVoucher(item.type)) return []
-    const left = unusedCards(db, item.id).length
+    const left = unusedOf(item)
     return left >= quantity
       ? []
       : [`Of the gift cards of line ${line}, ${left} are unused. Used ones cannot be refunded.`]

@@ -7,7 +7,7 @@ import { giveGrants, revokeGrants } from '../benefits/give.ts'
 import { takeBackRenewal } from '../benefits/subscriptions.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { isShipped, isVoucher, needsShipping } from '../catalog/product-types.ts'
-import { cancelReturned, cancelSold, issueSold } from '../gift-cards/sold.ts'
+import { cancelReturned, restoreCancelled, cancelSold, issueSold } from '../gift-cards/sold.ts'
 import {
   acceptReferral,
   reduceCommission,
@@ -347,11 +347,24 @@ export function recordRefund(
   return refunded
 }
 
-/** Cancels the unused gift cards of the units that are given back. */
-function cancelReturnedCards(tx: Tx, orderId: number, by: string, now: number): void {
+/** Cancels the unused gift cards of the units that are given back, also while the gateway has not finished the refund. */
+export function cancelReturnedCards(tx: Tx, orderId: number, by: string, now: number): void {
+  for (const line of soldCards(tx, orderId)) cancelReturned(tx, line, by, now)
+}
+
+/** Ends a refund that the gateway refused: nothing was given back, so its gift cards can be used again. */
+export function dropRefund(tx: Tx, refundId: number, by: string, now: number): void {
+  const { orderId } = setRefundState(tx, refundId, 'failed', now)
+  if (isReleasedStatus(getOrder(tx, orderId).status)) return
+  for (const line of soldCards(tx, orderId)) restoreCancelled(tx, line, by, now)
+}
+
+/** The lines that sell gift cards, with the units that were given back. */
+function soldCards(tx: Tx, orderId: number) {
   const returned = returnedUnits(tx, orderId)
-  for (const { id: orderItemId, type } of itemsOf(tx, orderId))
-    if (isVoucher(type)) cancelReturned(tx, { orderId, orderItemId, units: returned.get(orderItemId) ?? 0 }, by, now)
+  return itemsOf(tx, orderId).flatMap(({ id: orderItemId, type }) =>
+    isVoucher(type) ? [{ orderId, orderItemId, units: returned.get(orderItemId) ?? 0 }] : []
+  )
 }
 
 /** Ends the benefits of the lines that are given back as a whole. */

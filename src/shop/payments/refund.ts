@@ -8,9 +8,16 @@ import { returnToCard } from '../gift-cards/cards.ts'
 import type { ShopContext } from '../context.ts'
 import { promisedMinor } from '../orders/credits.ts'
 import { getOrder } from '../orders/find.ts'
-import { findOrderRefund, planRefundLines, setRefundState, storeOrderRefund } from '../orders/refund-lines.ts'
+import { findOrderRefund, planRefundLines, storeOrderRefund } from '../orders/refund-lines.ts'
 import type { OrderRefundRow, RefundOfThings, WantedRefund } from '../orders/refund-lines.ts'
-import { checkRefund, recordRefund, reverseRefund, moveOrder } from '../orders/transition.ts'
+import {
+  cancelReturnedCards,
+  checkRefund,
+  dropRefund,
+  recordRefund,
+  reverseRefund,
+  moveOrder
+} from '../orders/transition.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { findPayingAttempt, getAttempt, updateAttempt, isSurplus } from './attempts.ts'
 import { runUnitOfWork, resolveRefunds, warn, resolveWarning } from './warnings.ts'
@@ -199,6 +206,8 @@ export function storeRefunds(
     gatewayOf(shop, attempt)
     intentOf(attempt)
     const { id: orderRefundId } = storeOrderRefund(tx, order, part, now)
+    // Otherwise a card could pay an order while the bank returns its price.
+    cancelReturnedCards(tx, orderId, by, now)
     return storeRefund({ tx, by, now }, attempt, { orderId, amountMinor: part.amountMinor, currency, orderRefundId })
   })
 }
@@ -332,7 +341,7 @@ async function refundFailure(shop: ShopContext, row: RefundRow, error: unknown, 
   await runUnitOfWork(shop, 'gateway', (unit) => {
     const { tx, now } = unit
     tx.orm.update(refunds).set({ state: 'failed', updatedAt: now }).where(eq(refunds.id, id)).run()
-    if (row.orderRefundId !== null) setRefundState(tx, row.orderRefundId, 'failed', now)
+    if (row.orderRefundId !== null) dropRefund(tx, row.orderRefundId, row.by, now)
     if (watched) return
     const amount = formatMoney(amountMinor, currency)
     const refusal = `Stripe refused to refund ${amount} of order ${orderId}: ${message || type}. Refund it in another way.`
@@ -429,7 +438,7 @@ function takeFailure(
   if (known.state === 'done' && isCounted(unit.tx, attempt)) {
     const cause = { by: unit.by, reason: `refund ${id} failed at the gateway` }
     reverseRefund(unit.tx, orderId, known.amountMinor, cause, unit.now, known.orderRefundId)
-  } else if (known.orderRefundId !== null) setRefundState(unit.tx, known.orderRefundId, 'failed', unit.now)
+  } else if (known.orderRefundId !== null) dropRefund(unit.tx, known.orderRefundId, unit.by, unit.now)
   const amount = formatMoney(known.amountMinor, known.currency)
   const message = `Refund ${id} of ${amount} for order ${orderId} failed: the money is back with the shop. Refund the order again, or pay the buyer in another way.`
   warn(unit, { orderId, kind: 'refund_failed', objectId: id, message })

@@ -7,6 +7,8 @@ import { readCode } from '../../../src/shop/gift-cards/code.ts'
 import { giftCards } from '../../../src/shop/gift-cards/schema.ts'
 import { currentDocuments } from '../../../src/shop/invoices/find.ts'
 import { mails } from '../../../src/shop/mail/schema.ts'
+import { write } from '../../../src/platform/db/database.ts'
+import { moveOrder } from '../../../src/shop/orders/transition.ts'
 import { getOrder, itemsOf } from '../../../src/shop/orders/find.ts'
 import { taxesOfOrder } from '../../../src/shop/orders/totals.ts'
 import { refundOrder } from '../../../src/shop/payments/refund.ts'
@@ -146,6 +148,56 @@ describe('a product of the type gift_card', () => {
     expect(entriesOf(app.db, third?.id ?? 0).map(({ kind }) => kind)).toEqual(['sold', 'cancelled'])
     expect(stateOf(getCard(app.db, second?.id ?? 0), till.clock.now())).toBe('empty')
     expect([getOrder(app.db, id).refundedMinor, itemsOf(app.db, id)[0]?.quantity]).toEqual([5000, 3])
+  })
+
+  it('is refunded as a whole while its order is on hold, when no card is issued yet', async () => {
+    const { id } = await till.redirect({ slug: 'voucher', quantity: 2 })
+    const late = { by: 'operator', reason: 'a late payment', latePayment: true }
+    write(app.db, (tx) => moveOrder(tx, id, 'on-hold', late, till.clock.now()))
+    expect(soldBy(id)).toEqual([])
+    await refundOrder(app, id, { items: [{ line: 1, quantity: 1 }] }, 'operator', { byHand: true })
+    await refundOrder(app, id, {}, 'operator', { byHand: true })
+    expect([getOrder(app.db, id).status, soldBy(id)]).toEqual(['refunded', []])
+  })
+
+  it('cannot be spent while the bank takes its time over the refund', async () => {
+    await till.handOff('pm_card_pendingRefund', { slug: 'voucher', quantity: 2 })
+    const { id } = till.ofNewest().order
+    const [first, second] = soldBy(id)
+    await refundOrder(app, id, { items: [{ line: 1, quantity: 1 }] }, 'operator')
+    expect(getOrder(app.db, id).refundedMinor).toBe(0)
+    await expect(spend(first?.id ?? 0)).rejects.toThrow('gift_card_empty')
+    till.clock.advance(60_000)
+    await till.settle()
+    expect(getOrder(app.db, id).refundedMinor).toBe(2500)
+    expect([first, second].map((card) => getCard(app.db, card?.id ?? 0).balanceMinor)).toEqual([0, 2500])
+  })
+
+  it('can be used again when the gateway refuses the refund, and be refunded later', async () => {
+    const id = await sell(2)
+    const cards = soldBy(id)
+    const stand = () => cards.map((card) => getCard(app.db, card.id).balanceMinor)
+    till.sandbox.addFault({ target: 'refunds.create', fault: '402' })
+    await expect(refundOrder(app, id, { items: [{ line: 1, quantity: 1 }] }, 'operator')).rejects.toThrow('refused')
+    expect(stand()).toEqual([2500, 2500])
+    await refundOrder(app, id, { items: [{ line: 1, quantity: 1 }] }, 'operator')
+    await till.settle()
+    expect(stand()).toEqual([0, 2500])
+    await refundOrder(app, id, {}, 'operator')
+    await till.settle()
+    expect([stand(), getOrder(app.db, id).status]).toEqual([[0, 0], 'refunded'])
+  })
+
+  it('can be refunded again after the bank has sent the money of a refund back', async () => {
+    await till.handOff('pm_card_refundFail', { slug: 'voucher', quantity: 2 })
+    const { id } = till.ofNewest().order
+    await refundOrder(app, id, { items: [{ line: 1, quantity: 1 }] }, 'operator')
+    till.clock.advance(60_000)
+    await till.settle()
+    expect(getOrder(app.db, id).refundedMinor).toBe(0)
+    await refundOrder(app, id, {}, 'operator', { byHand: true })
+    expect(getOrder(app.db, id).status).toBe('refunded')
+    expect(soldBy(id).map(({ balanceMinor }) => balanceMinor)).toEqual([0, 0])
   })
 
   it('cancels what is left on its cards when the order is refunded at the gateway', async () => {
