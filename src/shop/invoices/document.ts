@@ -115,6 +115,8 @@ export const invoiceDocument = z.object({
   corrects: z
     .object({ number: z.string(), date: z.string(), whole: z.boolean(), rest: z.boolean().exactOptional() })
     .nullable(),
+  /** For an invoice: the gift cards that paid for it, by the last four signs of their codes. They pay, and lower no price. */
+  giftCards: z.array(z.object({ lastFour: z.string(), amountMinor: z.number() })).exactOptional(),
   /** The day on which the buyer agreed that files are delivered at once, and that the right to withdraw is lost by that. */
   deliveryConsentOn: z.string().exactOptional(),
   /** For an invoice that was issued again with other content: the cancelled one. */

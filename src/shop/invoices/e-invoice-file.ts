@@ -125,7 +125,8 @@ const lasting = {
   erased: 'it does not name its buyer.',
   currency: 'its currency has three decimals, and EN 16931 has two.',
   untaxed: 'the shop has no tax rate for a part of it, so it cannot say why that part has no tax.',
-  mixed: 'it has services that are not subject to VAT beside others, and EN 16931 has no form for both.'
+  mixed:
+    'it has gift cards or services that are not subject to VAT beside other goods, and EN 16931 (BR-O-11) has no form for both.'
 } as const
 
 /** The rest of a sentence that begins with the document. */

@@ -119,7 +119,8 @@ export function obstacleOf(row: InvoiceRow, format: EInvoiceFormat): Obstacle | 
   const categories = new Set(document.taxes.filter(hasPart).map(({ category }) => category))
   if (categories.has('none')) return { kind: 'untaxed' }
   // What is not subject to VAT stands alone (BR-O-11).
-  if (categories.has('outside') && categories.size > 1) return { kind: 'mixed' }
+  const codes = new Set([...categories].map((category) => taxCategories[category].code))
+  if (codes.has('O') && codes.size > 1) return { kind: 'mixed' }
   const ofSeller = lackingSeller(document, categories, format)
   if (ofSeller.length > 0) return { kind: 'seller', lacks: ofSeller }
   const ofBuyer = lackingBuyer(buyer, categories, format)
@@ -345,7 +346,7 @@ function partiesOf({ document, buyer }: InvoiceRow): Pick<EInvoice, 'seller' | '
   const { firstName, lastName, company, ...address } = buyer?.address ?? {}
   const person = oneLine([firstName, lastName].filter((part) => part !== undefined).join(' '))
   // A document that is not subject to VAT names no VAT ids (BR-O-02).
-  const isOutside = document.taxes.some((tax) => tax.category === 'outside' && hasPart(tax))
+  const isOutside = document.taxes.some((tax) => taxCategories[tax.category].code === 'O' && hasPart(tax))
   return {
     seller: {
       name: oneLine(name),

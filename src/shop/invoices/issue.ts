@@ -135,7 +135,7 @@ function storeCreditNote(
   const isReturned = taxed.reduce((sum, { netMinor, taxMinor }) => sum + netMinor + taxMinor, 0) === totalMinor
   const named = isReturned ? returned : null
   const taxes = named === null ? taxesOfRefund(left, totalMinor) : taxesOfReturn(left, taxed)
-  const { replaces: _replaces, ...content } = document
+  const { replaces: _replaces, giftCards: _giftCards, ...content } = document
   const credited: InvoiceDocument = {
     ...content,
     ...(corrects.whole ? {} : partOf(document, named, { taxMinor: taxOf(taxes), totalMinor })),

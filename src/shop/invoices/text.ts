@@ -166,12 +166,23 @@ function sumsOf({ document, currency }: InvoiceRow, texts: Texts): InvoiceText['
   })
   const total = sum(t(corrects === null ? 'doc.total' : 'doc.credited'), totalMinor, true)
   if (corrects !== null && document.lines.length === 0 && shipping === null) return [total]
+  const payments = paymentsOf(document, texts).map(({ label, minor }) => sum(label, minor))
   const parts = [
     ...discounts.map(({ label, amountMinor }) => sum(label, -amountMinor)),
     ...(shipping === null ? [] : [sum(methodLabel(shipping, texts), shipping.amountMinor)]),
     ...(taxIncluded ? [] : taxes.filter(isTaxed).map((tax) => sum(rateLabel(tax, texts), tax.amountMinor)))
   ]
-  return [...(parts.length > 0 ? [sum(t('doc.subtotal'), subtotalMinor)] : []), ...parts, total]
+  return [...(parts.length > 0 ? [sum(t('doc.subtotal'), subtotalMinor)] : []), ...parts, total, ...payments]
+}
+
+/** What gift cards paid, and the rest; nothing if no gift card did. */
+function paymentsOf({ giftCards = [], totalMinor }: InvoiceDocument, { t }: Texts): { label: string; minor: number }[] {
+  if (giftCards.length === 0) return []
+  const restMinor = giftCards.reduce((rest, { amountMinor }) => rest - amountMinor, totalMinor)
+  return [
+    ...giftCards.map(({ lastFour, amountMinor: minor }) => ({ label: t('doc.byGiftCard', { name: lastFour }), minor })),
+    ...(restMinor === 0 ? [] : [{ label: t('doc.byOtherMeans'), minor: restMinor }])
+  ]
 }
 
 function notesOf({ document }: InvoiceRow, texts: Texts): string[] {
@@ -280,6 +291,7 @@ export function toInvoice(row: InvoiceRow) {
       tax: major(amountMinor)
     })),
     reverseCharge: taxes.some(isOwedByBuyer),
-    total: major(document.totalMinor)
+    total: major(document.totalMinor),
+    giftCards: (document.giftCards ?? []).map(({ lastFour, amountMinor }) => ({ lastFour, amount: major(amountMinor) }))
   }
 }

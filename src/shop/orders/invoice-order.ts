@@ -21,6 +21,7 @@ import { setting } from '../settings/settings.ts'
 import { shopDay } from '../settings/shop-days.ts'
 import type { VatCheck } from '../tax/input.ts'
 import type { TaxLine } from '../tax/terms.ts'
+import { creditsOf } from './credits.ts'
 import { getOrder, itemsOf } from './find.ts'
 import { discountsOf, taxesOfOrder } from './totals.ts'
 import type { OrderItemRow, OrderRow, Person } from './find.ts'
@@ -221,8 +222,17 @@ function saleOf(db: Db, order: OrderRow, now: number): Sale {
     taxMinor: order.taxMinor,
     taxes: withUntaxed(taxes, taxed, country).map((tax, row) => withServices(tax, row, taxed)),
     totalMinor: order.totalMinor,
+    ...paidByCards(db, order),
     ...(order.deliveryConsentAt === null ? {} : { deliveryConsentOn: shopDay(db, order.deliveryConsentAt) })
   }
+}
+
+/** The gift cards that paid for an order, if any did. */
+function paidByCards(db: Db, { id }: OrderRow): Pick<InvoiceDocument, 'giftCards'> {
+  const giftCards = creditsOf(db, id).flatMap(({ credit: { amountMinor, state }, card }) =>
+    card === null || state !== 'spent' ? [] : [{ lastFour: card.lastFour, amountMinor }]
+  )
+  return giftCards.length === 0 ? {} : { giftCards }
 }
 
 /** The taxes of an order, and a row for the part of it of which the shop knows no tax. */

@@ -5,6 +5,11 @@ import { choosePayment, takeCoupon } from '../../../src/shop/checkout/order-form
 import { blockCard, entriesOf, getCard } from '../../../src/shop/gift-cards/cards.ts'
 import { issueByOperator } from '../../../src/shop/gift-cards/issue.ts'
 import { giftCards } from '../../../src/shop/gift-cards/schema.ts'
+import { toEInvoice } from '../../../src/shop/invoices/e-invoice.ts'
+import { currentDocuments } from '../../../src/shop/invoices/find.ts'
+import type { InvoiceRow } from '../../../src/shop/invoices/find.ts'
+import { invoicePdf } from '../../../src/shop/invoices/pdf.ts'
+import { toText } from '../../../src/shop/invoices/text.ts'
 import { dueMinor } from '../../../src/shop/orders/credits.ts'
 import { getOrder, itemsOf } from '../../../src/shop/orders/find.ts'
 import { summaryParts } from '../../../src/shop/orders/totals.ts'
@@ -13,6 +18,7 @@ import { cancelOrder, endHolds, moveToCancelled } from '../../../src/shop/paymen
 import { planRefund, refundOrder } from '../../../src/shop/payments/refund.ts'
 import { openWarnings } from '../../../src/shop/payments/warnings.ts'
 import { textsIn } from '../../../src/platform/texts/languages.ts'
+import { readPdf } from '../../support/pdf-text.ts'
 import { whoGave } from '../../support/visitors.ts'
 import { openTill, shelf } from '../payments/till.ts'
 
@@ -213,6 +219,51 @@ describe('a refund', () => {
     expect((await planRefund(app, id, {})).way).toBe('gift_card')
     await refundOrder(app, id, {}, 'operator')
     expect(getCard(app.db, card.id)).toMatchObject({ balanceMinor: 2000, expiresAt: Date.UTC(2027, 5, 1) })
+  })
+})
+
+describe('an invoice that gift cards paid', () => {
+  const sumsOf = (row: InvoiceRow, language: string) => toText(row, textsIn(language)).sums.map(({ label }) => label)
+
+  it('says in each language what each paid, and the electronic one stays paid in full', async () => {
+    const cards = [issue(7), issue(8)]
+    const { id, sessionId } = await buy(2, [cards[0]?.code ?? '', cards[1]?.code ?? ''])
+    await pay(sessionId)
+    const [first = '', second = ''] = cards.map(({ code }) => code.slice(-4))
+    const invoice = currentDocuments(app.db, id).invoice
+    if (invoice === undefined) throw new Error('there is no invoice')
+    expect(toText(invoice).sums.slice(-4)).toEqual([
+      { label: 'Total', amount: '€25.00', isTotal: true },
+      { label: `Paid with gift card …${first}`, amount: '€7.00', isTotal: false },
+      { label: `Paid with gift card …${second}`, amount: '€8.00', isTotal: false },
+      { label: 'Paid otherwise', amount: '€10.00', isTotal: false }
+    ])
+    expect(sumsOf(invoice, 'de').at(-2)).toBe(`Bezahlt mit Geschenkgutschein …${second}`)
+    expect(sumsOf(invoice, 'fr').at(-1)).toBe('Payé par un autre moyen')
+    expect(toEInvoice(invoice).sums).toMatchObject({ total: '25.00', paid: '25.00', due: '0.00' })
+    const pdf = await invoicePdf(invoice, 'https://shop.example/invoice')
+    expect(readPdf(pdf).map(({ text }) => text)).toContain(`Paid with gift card …${first}`)
+    const { publicToken } = getOrder(app.db, id)
+    const page = await fetch(`${till.shop.url}/checkout/invoice/${publicToken}`)
+    expect(await page.text()).toContain(`Paid with gift card …${first}`)
+    await refundOrder(app, id, {}, 'operator')
+    await till.settle()
+    const notes = currentDocuments(app.db, id).notes
+    expect(notes.map(({ document }) => [document.giftCards, document.totalMinor])).toEqual([
+      [undefined, 700],
+      [undefined, 800],
+      [undefined, 1000]
+    ])
+    expect(currentDocuments(app.db, id).invoice?.document).toEqual(invoice.document)
+  })
+
+  it('names the card alone if it paid all', async () => {
+    const card = issue(20)
+    const { id } = await buy(1, [card.code])
+    const invoice = currentDocuments(app.db, id).invoice
+    expect(toText(invoice ?? expect.fail()).sums.slice(1)).toEqual([
+      { label: `Paid with gift card …${card.code.slice(-4)}`, amount: '€12.50', isTotal: false }
+    ])
   })
 })
 

@@ -197,6 +197,7 @@ it('says why a document can be no electronic invoice', () => {
   expect(of({ currency: 'KWD' })).toEqual({ kind: 'currency' })
   expect(of(taxed('none'))).toEqual({ kind: 'untaxed' })
   expect(of(taxed('outside', 'export'))).toEqual({ kind: 'mixed' })
+  expect(of(taxed('voucher', 'taxed'))).toEqual({ kind: 'mixed' })
   expect(of({ document: { ...document, seller } })).toEqual({
     kind: 'seller',
     lacks: ['shop.legal.city', 'shop.legal.taxNumber']

@@ -31,6 +31,8 @@ export const documents = {
   'doc.subtotal': 'Zwischensumme',
   'doc.taxOf': '{tax} auf {base} netto',
   'doc.taxIncluded': 'Alle Preise enthalten die Steuer für: {country}.',
+  'doc.byGiftCard': 'Bezahlt mit Geschenkgutschein …{name}',
+  'doc.byOtherMeans': 'Anderweitig bezahlt',
   'doc.paid': 'Vollständig bezahlt am {day}.',
   'doc.cancels': 'Diese Rechnungskorrektur storniert die Rechnung {number}.',
   'doc.cancelsRest': 'Diese Rechnungskorrektur storniert den Rest der Rechnung {number}.',

@@ -31,6 +31,8 @@ export const documents = {
   'doc.subtotal': 'Subtotal',
   'doc.taxOf': '{tax} of {base} net',
   'doc.taxIncluded': 'All prices include the tax of {country}.',
+  'doc.byGiftCard': 'Paid with gift card …{name}',
+  'doc.byOtherMeans': 'Paid otherwise',
   'doc.paid': 'Paid in full on {day}.',
   'doc.cancels': 'This credit note cancels invoice {number}.',
   'doc.cancelsRest': 'This credit note cancels what is left of invoice {number}.',

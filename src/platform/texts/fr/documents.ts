@@ -31,6 +31,8 @@ export const documents = {
   'doc.subtotal': 'Sous-total',
   'doc.taxOf': '{tax} sur {base} net',
   'doc.taxIncluded': 'Tous les prix comprennent la taxe du pays suivant : {country}.',
+  'doc.byGiftCard': 'Payé par carte cadeau …{name}',
+  'doc.byOtherMeans': 'Payé par un autre moyen',
   'doc.paid': 'Payée en totalité le {day}.',
   'doc.cancels': 'Cet avoir annule la facture {number}.',
   'doc.cancelsRest': 'Cet avoir annule le reste de la facture {number}.',
