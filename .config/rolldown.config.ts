@@ -63,7 +63,7 @@ const layers: CodeSplittingGroup[] = [
   { name: 'program', tags: ['$initial'], test: /^(?!.*[\\/]src[\\/]testing[\\/])/, priority: 5 },
   {
     name: 'command',
-    test: /[\\/]src[\\/](cli[\\/]run|platform[\\/](log|once-for|shop-id|http[\\/]validation))\.ts$/,
+    test: /[\\/]src[\\/](cli[\\/]run|platform[\\/](log|once-for|shop-id|config[\\/]config|http[\\/]validation))\.ts$/,
     priority: 4
   },
   { name: 'listener', test: /[\\/]src[\\/](proxy[\\/]mounted|platform[\\/]http[\\/]listen)\.ts$/, priority: 3 },
