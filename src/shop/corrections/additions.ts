@@ -24,7 +24,7 @@ import { copyAttribution, subscriptionInterval } from '../orders/renewal-order.t
 import { takePaidTotal } from '../orders/reprice-order.ts'
 import { orderCoupons, orders } from '../orders/schema.ts'
 import { isReleasedStatus } from '../orders/states.ts'
-import { payNothing } from '../payments/attempts.ts'
+import { asksCard, payNothing } from '../payments/attempts.ts'
 
 /*
  * An order that is paid keeps its lines, its total and its documents. What is added to it is another order that names it, is
@@ -129,7 +129,8 @@ function settle(tx: Tx, shop: ShopContext, order: OrderRow, now: number): OrderR
   else if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, { ...order, totalMinor }))
     throw cartRefused([belowMinimum(order, 'items')])
   const priced = getOrder(tx, order.id)
-  return dueMinor(tx, priced) > 0 ? priced : payNothing(tx, priced, now)
+  const isOpen = dueMinor(tx, priced) > 0 || asksCard(tx, shop.cards, priced)
+  return isOpen ? priced : payNothing(tx, priced, now)
 }
 
 /** The lines with the percentages of the order's coupons. What a coupon takes off once was taken off the order. */

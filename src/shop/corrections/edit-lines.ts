@@ -18,7 +18,7 @@ import type { LineQuantity } from '../orders/refund-lines.ts'
 import { repriceOrder } from '../orders/reprice-order.ts'
 import { orderItems } from '../orders/schema.ts'
 import { chargedPrice, termsOfOrder } from '../orders/totals.ts'
-import { payNothing } from '../payments/attempts.ts'
+import { asksCard, payNothing } from '../payments/attempts.ts'
 
 /** Other quantities of lines, by their number from 1, where 0 removes a line; and what is added. */
 export type LineEdits = { lines: readonly LineQuantity[]; add: readonly Item[] }
@@ -124,7 +124,8 @@ export function settleTotal(tx: Tx, shop: ShopContext, order: OrderRow, now: num
     isTooSmallForCard(shop, { ...order, totalMinor: dueMinor(tx, order) })
   )
     throw cartRefused([belowMinimum(order, 'lines')])
-  if (dueMinor(tx, order) > 0 || lacksAddress(tx, itemsOf(tx, order.id), order)) return order
+  if (dueMinor(tx, order) > 0 || asksCard(tx, shop.cards, order)) return order
+  if (lacksAddress(tx, itemsOf(tx, order.id), order)) return order
   payNothing(tx, order, now)
   return getOrder(tx, order.id)
 }

@@ -54,6 +54,16 @@ describe('changing an order that waits for its payment', () => {
 })
 
 describe('changing the lines of an order that waits for its payment', () => {
+  it('leaves a subscription whose first period costs nothing to its buyer, who must give a card', async () => {
+    const setPercent = app.db.sqlite.prepare("UPDATE coupons SET percent_bps = ? WHERE code = 'TEN'")
+    setPercent.run(10_000)
+    const { id, sessionId } = await till.redirect({ slug: 'club', body: { couponCode: 'TEN' } })
+    expect([till.order(id).totalMinor, sessionId]).toEqual([0, expect.any(String)])
+    await change(id, {}, { lines: [{ line: 1, quantity: 2 }] })
+    setPercent.run(1000)
+    expect(till.order(id)).toMatchObject({ status: 'pending', totalMinor: 0, paidAt: null })
+  })
+
   const mug = (quantity: number) => ({ productId: till.productId('mug'), quantity })
   const last = (quantity: number) => ({ productId: till.productId('last'), quantity })
   const linesOf = (id: number) =>
