@@ -216,14 +216,13 @@ function startPayment(shop: ShopContext, tx: Tx, placing: Placing, now: number):
   // Our own page asks how to ship it first, which may cost something.
   if (needsMethod) return { order, attempt: null }
   const { cards } = shop
-  if (dueMinor(tx, order) === 0 && !asksCard(tx, cards, order))
-    return { order: payNothing(tx, order, now), attempt: null }
-  // With manual payment in the list the buyer chooses on our own page first.
-  if (cards === null || offersChoice(shop, strategy)) return { order, attempt: null }
-  // Our own page asks where to ship to, and whether files may be delivered at once, before the gateway's page takes the payment.
+  // Our own page asks where to ship to, and whether files may be delivered at once, before anything is paid.
   const lacksPlace = lacksAddress(tx, lines, order) || missingPlace(tx, lines, order) !== null
-  const asksFirst = lacksPlace || lacksDeliveryConsent(tx, order, lines)
-  if (!takesToken(strategy) && asksFirst) return { order, attempt: null }
+  const asksFirst = !takesToken(strategy) && (lacksPlace || lacksDeliveryConsent(tx, order, lines))
+  const isCovered = dueMinor(tx, order) === 0 && !asksCard(tx, cards, order)
+  if (isCovered && (order.totalMinor === 0 || !asksFirst)) return { order: payNothing(tx, order, now), attempt: null }
+  // With manual payment in the list the buyer chooses on our own page first.
+  if (cards === null || offersChoice(shop, strategy) || asksFirst) return { order, attempt: null }
   const kind = strategies[strategy].attemptKind
   return { order, attempt: createAttempt(tx, order, { gateway: cards.name, kind, livemode: cards.livemode }, now) }
 }

@@ -19,6 +19,7 @@ import { planRefund, refundOrder } from '../../../src/shop/payments/refund.ts'
 import { openWarnings } from '../../../src/shop/payments/warnings.ts'
 import { textsIn } from '../../../src/platform/texts/languages.ts'
 import { readPdf } from '../../support/pdf-text.ts'
+import { quay } from '../../support/addresses.ts'
 import { whoGave } from '../../support/visitors.ts'
 import { openTill, shelf } from '../payments/till.ts'
 
@@ -63,6 +64,21 @@ describe('an order that a gift card pays', () => {
       ['issued', 2000],
       ['used', -1250]
     ])
+  })
+
+  it('as a whole asks on the page of the shop where to ship to, before it is paid', async () => {
+    const card = issue(20)
+    const items = [{ productId: till.productId('mug'), quantity: 1 }]
+    const body = { items, customer: { email: 'ada@example.com' }, giftCards: [card.code] }
+    const { data } = await till.shop.visitor().post('/store/checkout-session', body)
+    const id = Number(data.orderId)
+    expect([getOrder(app.db, id).status, stand(card.id)]).toEqual(['pending', [2000, 1250]])
+    expect(String(data.checkoutUrl)).not.toContain('/done/')
+    const known = { method: 'free', email: null, firstName: 'Ada', lastName: 'Lovelace' } as const
+    const visitor = whoGave('ada@example.com')
+    await expect(choosePayment(app, id, known, visitor)).rejects.toThrow()
+    await choosePayment(app, id, { ...known, address: quay }, visitor)
+    expect([getOrder(app.db, id).status, stand(card.id)]).toEqual(['processing', [750, 0]])
   })
 
   it('in part holds what is on the card until the rest is paid by card', async () => {
