@@ -81,7 +81,7 @@ export const productsReport = defineReport({
         })
       ),
       notes: [
-        'Totals are after discounts, without shipping, and with the units that were refunded later.',
+        'Totals are after discounts, without shipping, and with the units that were refunded later. Gift cards count here when they are sold, and in the sales report not before they are used.',
         ...(best.some(({ marginMinor }) => marginMinor !== null)
           ? [
               'The margin is the total without tax, minus the cost price that the product has today (offers set --cost).'

@@ -1,6 +1,9 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { giftCardsReport } from '../../../src/operations/reports/gift-cards.ts'
+import { productsReport } from '../../../src/operations/reports/products.ts'
 import { salesOf } from '../../../src/operations/reports/sales.ts'
+import { taxReport } from '../../../src/operations/reports/tax.ts'
 import { eraseGuest } from '../../../src/shop/customers/erase-person.ts'
 import { blockCard, entriesOf, findCard, getCard, stateOf } from '../../../src/shop/gift-cards/cards.ts'
 import { readCode } from '../../../src/shop/gift-cards/code.ts'
@@ -111,6 +114,13 @@ describe('a product of the type gift_card', () => {
     const gained = (key: 'goodsMinor' | 'giftCardsMinor' | 'totalMinor'): number =>
       (after?.[key] ?? 0) - (before?.[key] ?? 0)
     expect([gained('goodsMinor'), gained('giftCardsMinor'), gained('totalMinor')]).toEqual([900, 2500, 900])
+    const { totals: sold } = await productsReport.make(app, { ...day, limit: 10 }, till.clock.now())
+    const { totals: owed } = await giftCardsReport.make(app, day, till.clock.now())
+    const cents = (amount: unknown): number => Math.round(Number(amount) * 100)
+    const { totals: taxed } = await taxReport.make(app, day, till.clock.now())
+    const net = (after?.totalMinor ?? 0) - (after?.refundedMinor ?? 0)
+    expect(cents(taxed?.[0]?.['gross'])).toBe(net + (after?.giftCardsMinor ?? 0))
+    expect(cents(sold?.[0]?.['total'])).toBe((after?.goodsMinor ?? 0) + cents(owed?.[0]?.['sold']))
     expect(currentDocuments(app.db, id).invoice?.document.taxes.map(({ category }) => category)).toEqual([
       'voucher',
       'taxed'
