@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { getCard } from '../../src/shop/gift-cards/cards.ts'
+import { write } from '../../src/platform/db/database.ts'
+import { addEntry, getCard } from '../../src/shop/gift-cards/cards.ts'
 import { issueByOperator } from '../../src/shop/gift-cards/issue.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import { startShop } from '../support/running-shop.ts'
@@ -54,6 +55,22 @@ it('is paid at once by a gift card with enough on it', async () => {
   const paid = await send({ pay: '1', couponCode: code, email: 'ada@example.com', total: '30' })
   expect([paid.status, paid.location]).toEqual([303, expect.stringContaining('/thanks')])
   expect(getCard(shop.app.db, card.id)).toMatchObject({ balanceMinor: 2000, heldMinor: 0 })
+})
+
+it('says above its button what the gift card leaves to pay, and asks again if that is more by now', async () => {
+  setSetting(shop.app.db, 'law.eu', 'on', Date.now())
+  const { card, code } = issue(20)
+  const send = cart()
+  await send({ slug: 'file', quantity: '1' })
+  const shown = (await send({ update: '1', couponCode: code })).text
+  expect(shown).toContain('You pay €10.00 now.')
+  expect(shown).toContain('name="total" value="10"')
+  const used = { giftCardId: card.id, kind: 'used', amountMinor: -500, orderId: null, by: 'test' } as const
+  write(shop.app.db, (tx) => addEntry(tx, used, shop.app.clock.now()))
+  const fields = { couponCode: code, email: 'ada@example.com', total: '10' }
+  const refused = await send({ ...fields, pay: '1' })
+  expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('€15.00')])
+  setSetting(shop.app.db, 'law.eu', 'auto', Date.now())
 })
 
 it('says at the field that a gift card does not exist, and sends the code once', async () => {

@@ -99,10 +99,10 @@ async function pay(visit: Visit, items: CartItem[], form: URLSearchParams, cooki
   const address = isTyped ? await visit.addressForm(Object.fromEntries(form), true) : undefined
   if (address !== undefined && isWrong(address)) return cartPage(visit, items, form, { status: 422, address, cookies })
   // Another page of the shop shows the total itself. Here, the buyer orders what this page has shown, or less.
-  const isHigher = ordersHere(visit.site, wish, quote) && !(quote.total <= Number(form.get('total') ?? ''))
+  const isHigher = ordersHere(visit.site, wish, quote) && !(quote.due <= Number(form.get('total') ?? ''))
   const isOther = wish.shippingMethod !== undefined && wish.shippingMethod !== form.get('shippingMethod')
   if (couponError !== null || isHigher || (isOther && wish.strategy === 'token_handoff')) {
-    const error = couponError === null ? t('cart.totalChanged', { total: money(quote.total, visit.site) }) : null
+    const error = couponError === null ? t('cart.totalChanged', { total: money(quote.due, visit.site) }) : null
     return cartPage(visit, items, form, {
       status: couponError === null ? 409 : 422,
       error,
@@ -130,12 +130,13 @@ async function pay(visit: Visit, items: CartItem[], form: URLSearchParams, cooki
 
 /**
  * Whether the button of the cart orders, because no other page of the shop comes before the payment: with a test card, and
- * where EU law asks for a button that says so and only cards are offered. The gateway's own button does not
+ * where EU law asks for a button that says so and only cards are offered, or a gift card pays everything. The gateway's own button does not
  * (directive 2011/83/EU, article 8(2); § 312j BGB).
  */
-function ordersHere(site: Site, { strategy }: Wish, { total, recurring }: Quote): boolean {
+function ordersHere(site: Site, { strategy }: Wish, { total, due, recurring }: Quote): boolean {
   if (strategy === 'token_handoff') return true
-  return site.isEuLaw && !site.cart().byHand && (total > 0 || recurring !== null)
+  const isCovered = total > 0 && due === 0
+  return site.isEuLaw && (isCovered || !site.cart().byHand) && (total > 0 || recurring !== null)
 }
 
 /** The button of the cart. Without a country, the total is not known yet. */
@@ -151,7 +152,7 @@ function dueTexts(site: Site, wish: Wish, quote: Quote): string[] {
   const { t, isEuLaw } = site
   if (!isEuLaw || !ordersHere(site, wish, quote)) return []
   const { recurring } = quote
-  const due = t('pay.due', { amount: money(quote.total, site) })
+  const due = t('pay.due', { amount: money(quote.due, site) })
   if (recurring === null) return [due]
   const each = { amount: money(recurring.amount, site), day: dayText(recurring.from, site) }
   return [due, t(`pay.each.${recurring.interval}`, each)]
@@ -338,7 +339,7 @@ async function cartPage(
       lines,
       payable: lines.every(({ problems }) => problems.length === 0) && closed === undefined,
       news: newsOf(quote, lines, t),
-      total: quote.total,
+      total: quote.due,
       sums: sumsOf(quote, site),
       totalText: money(quote.total, site),
       renewal: renewalText(quote, site),
