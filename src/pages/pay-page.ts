@@ -78,7 +78,7 @@ async function pay(call: PageCall, submitted: Submitted): Promise<PageReply> {
   const { order, values, isChange } = submitted
   const parsed = choiceInput(app, order, isChange, values).safeParse({ email: '', ...values, address: values })
   if (!parsed.success) return again(call, submitted, { errors: byField(toFieldErrors(parsed.error)) })
-  const { payment_method: method, shipping_method: shippingMethod, total: shownTotalMinor, ...buyer } = parsed.data
+  const { payment_method: method, shipping_method: shippingMethod, total: shownDueMinor, ...buyer } = parsed.data
   try {
     const page = await choosePayment(
       app,
@@ -87,7 +87,7 @@ async function pay(call: PageCall, submitted: Submitted): Promise<PageReply> {
         method,
         ...buyer,
         shippingMethod: shippingMethod ?? undefined,
-        shownTotalMinor,
+        shownDueMinor,
         replaces: isChange
       },
       visitorOf(call, order)

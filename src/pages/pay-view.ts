@@ -61,7 +61,7 @@ export function choicePage(call: PageCall, order: OrderRow, draft: Draft, isChan
     isChange,
     summary: pictured(app, order, summaryOf(app, shown, site, preview ?? undefined), site),
     totalText: moneyText(dueMinor(app.db, shown), shown, site),
-    total: shown.totalMinor,
+    total: dueMinor(app.db, shown),
     shipping: asksShipping ? shippingView(preview, country, site, draft) : null,
     coupon: canTakeCoupon(app.db, order) ? fields.coupon : null,
     vatId: takesVatId(app.db, order) ? fields.vatId : null,

@@ -79,9 +79,7 @@ describe('the hosted page', () => {
   it('shows another total than the form had before the buyer orders by hand', async () => {
     const { visitor, url, order } = await place()
     const asked = await visitor.submit(url, { ...manual, shipping_method: 'express', total: '1390' })
-    expect(asked.html).toContain(
-      'With this address and shipping, the total is €21.00. Press the button below to order.'
-    )
+    expect(asked.html).toContain('With this address and shipping, you pay €21.00. Press the button below to order.')
     expect(choices(asked.html)).toEqual(['parcel', 'express checked'])
     expect(asked.html).toContain('Order for €21.00')
     expect(order()).toMatchObject({ status: 'pending', shippingMethod: null })

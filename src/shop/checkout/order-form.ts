@@ -85,8 +85,8 @@ export type PaymentChoice = {
   immediateDelivery?: boolean
   /** For the electronic invoice of a business, if the form asked for it. */
   buyerReference?: string | null
-  /** The total that the form showed; another one is shown again before the buyer orders. */
-  shownTotalMinor?: number | undefined
+  /** What the form said is to pay; a higher amount is shown again before the buyer orders. */
+  shownDueMinor?: number | undefined
   /** The buyer corrects what the order already has. Otherwise the order keeps it. */
   replaces?: boolean
 }
@@ -199,18 +199,18 @@ function assertBuyer(tx: Tx, { keys }: ShopContext, order: OrderRow, visitor: Vi
 }
 
 /**
- * The buyer confirms a total that is higher than that of the form. The gateway's page shows the total itself.
+ * The buyer confirms to pay more than the form said, also because a gift card pays less. The gateway's page shows the total itself.
  *
  * @throws AppError VALIDATION_FAILED (`payment_method`, `total`)
  */
-function assertShown(shop: ShopContext, order: OrderRow, { method, shownTotalMinor }: PaymentChoice): void {
-  const { totalMinor, currency } = order
+function assertShown(shop: ShopContext, order: OrderRow, { method, shownDueMinor }: PaymentChoice): void {
+  const amountMinor = dueMinor(shop.db, order)
   if (!paymentMethods[method].isOffered(shop, order))
     throw validationFailed({ payment_method: ['Please choose a payment method.'] })
-  if (method === 'card' || shownTotalMinor === undefined || totalMinor <= shownTotalMinor) return
-  const total = formatMoney(totalMinor, currency)
+  if (method === 'card' || shownDueMinor === undefined || amountMinor <= shownDueMinor) return
+  const amount = formatMoney(amountMinor, order.currency)
   throw validationFailed({
-    total: [`With this address and shipping, the total is ${total}. Press the button below to order.`]
+    total: [`With this address and shipping, you pay ${amount}. Press the button below to order.`]
   })
 }
 

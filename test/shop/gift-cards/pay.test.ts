@@ -201,6 +201,27 @@ describe('the payment page', () => {
   })
 })
 
+it('a payment page compares what is to pay with what gift cards leave, not with the total', async () => {
+  const { shop, clock, productId, close } = await openTill(shelf, { SHOPSTEAD_PAYMENTS: 'sandbox,manual' })
+  const { db } = shop.app
+  const { code } = issueByOperator(db, { amount: 20, reason: 'test' }, clock.now())
+  const { data } = await shop.visitor().post('/store/checkout-session', {
+    items: [{ productId: productId('print'), quantity: 3 }],
+    customer: { email: 'ada@example.com' },
+    giftCards: [code]
+  })
+  const id = Number(data.orderId)
+  const choice = { method: 'manual', email: null, firstName: null, lastName: null } as const
+  const choose = (shownDueMinor: number) =>
+    choosePayment(shop.app, id, { ...choice, shownDueMinor }, whoGave('ada@example.com'))
+  await expect(choose(996)).rejects.toMatchObject({
+    details: { fieldErrors: { total: [expect.stringContaining('you pay €9.97')] } }
+  })
+  await choose(997)
+  expect(getOrder(db, id).status).toBe('on-hold')
+  await close()
+})
+
 describe('a refund', () => {
   it('goes back to the gift card first, and the rest to the card', async () => {
     const card = issue(20)
