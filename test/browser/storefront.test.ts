@@ -273,7 +273,7 @@ test('a product that was added before the script had loaded is in the cart', asy
   const { page, complaints } = await newVisitor(browser)
   await page.context().addCookies([{ name: 'shopstead_cart', value: '1x2', url: shop.url }])
   await page.goto(`${shop.url}/cart`)
-  expect(await page.getByText('Harbour storm lantern').getAttribute('dir')).toBe('auto')
+  expect(await page.locator('#line-1').getByText('Harbour storm lantern').getAttribute('dir')).toBe('auto')
   expect(await page.getByLabel('Quantity of').inputValue()).toBe('2')
   expect(complaints).toEqual([])
 })
