@@ -17,6 +17,9 @@ type Row = {
   createdAt: number
   updatedAt: number
   renewalOf: number | null
+  buyerReference: string | null
+  addedTo: number | null
+  creditedMinor: number
   visitId: number | null
   affiliateRef: string
   affiliateCampaign: string
@@ -49,7 +52,9 @@ export function answerOrders(sqlite: Database.Database): Handler {
     `SELECT o.id, o.status, o.currency, o.subtotal_minor AS subtotalMinor,
             o.discount_minor AS discountMinor, o.shipping_minor AS shippingMinor, o.tax_minor AS taxMinor,
             o.tax_included AS taxIncluded, o.total_minor AS totalMinor, o.refunded_minor AS refundedMinor, o.created_at AS createdAt,
-            o.updated_at AS updatedAt, o.renewal_of AS renewalOf,
+            o.updated_at AS updatedAt, o.renewal_of AS renewalOf, o.buyer_reference AS buyerReference,
+            o.added_to AS addedTo,
+       (SELECT coalesce(sum(amount_minor), 0) FROM order_credits WHERE order_id = o.id AND state <> 'returned') AS creditedMinor,
        a.visit_id AS visitId, a.affiliate_ref AS affiliateRef, a.affiliate_campaign AS affiliateCampaign,
        a.source_type AS sourceType, a.utm_source AS utmSource, a.utm_medium AS utmMedium,
        a.utm_campaign AS utmCampaign, a.utm_content AS utmContent, a.marketing_utm_source AS marketingUtmSource,
@@ -104,6 +109,9 @@ function toOrder(row: Row, items: readonly Item[]): object {
     createdAt: new Date(row.createdAt).toISOString(),
     updatedAt: new Date(row.updatedAt).toISOString(),
     renewalOf: row.renewalOf,
+    buyerReference: row.buyerReference,
+    addedTo: row.addedTo,
+    credited: row.creditedMinor / 100,
     lineItems: items.map(({ name, quantity, totalMinor }) => ({ name, quantity, total: totalMinor / 100 })),
     affiliateRef: row.affiliateRef,
     affiliateCampaign: row.affiliateCampaign,

@@ -61,14 +61,19 @@ export function answerQuotes(sqlite: Database.Database, limits = new Database(':
       currency: 'EUR',
       lines,
       coupons: [],
+      giftCards: [],
       subtotal: total,
       discount: 0,
       shipping: { required: true, methods: [], chosen: null, amount: 0 },
       tax: { included: true, amount: 0, lines: [] },
       total,
+      due: total,
+      vatId: null,
+      recurring: null,
+      asksDeliveryConsent: false,
+      asksGiftRecipient: false,
       payable,
-      problems: [],
-      recurring: null
+      problems: []
     }
   })
   return (request, response) => {
