@@ -50,6 +50,7 @@ export const jobWork: readonly Work[] = [
       sqlite.exec(`
         UPDATE orders SET user_id = NULL, status = 'cancelled', paid_at = NULL, created_at = ${placed}, updated_at = ${placed},
           contact = '{"firstName":"Ada"}', billing_address = '{"city":"Hamburg"}';
+        UPDATE events SET created_at = ${placed};
         INSERT INTO events (type, payload, created_at)
           SELECT 'order.created', json_object('orderId', id), ${placed} FROM orders`)
     },
