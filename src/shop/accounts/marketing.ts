@@ -3,7 +3,8 @@ import type { Keys } from '../../platform/crypto/secrets.ts'
 import { readLink, signLink } from '../../platform/crypto/signed-link.ts'
 import { statement, writeWhenFree } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { toIso } from '../../platform/iso-time.ts'
+import { inParts } from '../../platform/db/in-parts.ts'
+import { toIsoOrNull } from '../../platform/iso-time.ts'
 import type { ShopContext } from '../context.ts'
 import { setMarketingOptIn } from './create-user.ts'
 import { findUserById } from './find.ts'
@@ -26,15 +27,13 @@ export type Subscriber = {
 }
 
 const agreed = and(eq(users.marketingOptIn, 'yes'), eq(users.status, 'active'))
-const pageSize = 500
-
 const nextSubscribers = statement((orm) =>
   orm
     .select()
     .from(users)
     .where(and(gt(users.id, sql.placeholder('after')), agreed, isNotNull(users.emailVerifiedAt)))
     .orderBy(asc(users.id))
-    .limit(pageSize)
+    .limit(sql.placeholder('limit'))
     .prepare()
 )
 const unproven = statement((orm) =>
@@ -46,23 +45,20 @@ const unproven = statement((orm) =>
 )
 
 /** Everybody who wants news and has verified the email, by id. */
-export function* listSubscribers(shop: Pick<ShopContext, 'db' | 'keys' | 'publicUrl'>): Generator<Subscriber, void> {
-  for (let after = 0; ;) {
-    const page = nextSubscribers(shop.db).all({ after })
-    for (const user of page) {
-      yield {
-        email: user.email,
-        name: user.displayName,
-        language: user.language,
-        agreedAt: isoOf(user.marketingOptInAt),
-        agreedIn: user.marketingOptInFrom,
-        emailVerifiedAt: isoOf(user.emailVerifiedAt),
-        unsubscribeUrl: `${shop.publicUrl()}/unsubscribe/${unsubscribeToken(shop.keys, user.id)}`
-      }
-      after = user.id
-    }
-    if (page.length < pageSize) return
-  }
+export function listSubscribers(shop: Pick<ShopContext, 'db' | 'keys' | 'publicUrl'>): Generator<Subscriber, void> {
+  const next = (last: UserRow | undefined, limit: number): UserRow[] =>
+    nextSubscribers(shop.db).all({ after: last?.id ?? 0, limit })
+  return inParts(shop.db, next, (rows) =>
+    rows.map((user) => ({
+      email: user.email,
+      name: user.displayName,
+      language: user.language,
+      agreedAt: toIsoOrNull(user.marketingOptInAt),
+      agreedIn: user.marketingOptInFrom,
+      emailVerifiedAt: toIsoOrNull(user.emailVerifiedAt),
+      unsubscribeUrl: `${shop.publicUrl()}/unsubscribe/${unsubscribeToken(shop.keys, user.id)}`
+    }))
+  )
 }
 
 /** How many people want news, but have not verified the email: anyone could have typed it. */
@@ -93,8 +89,4 @@ export async function unsubscribe(shop: ShopContext, token: string, now: number)
   if (user.marketingOptIn === 'yes')
     await writeWhenFree(shop.db, (tx) => void setMarketingOptIn(tx, user.id, false, 'link', now))
   return true
-}
-
-function isoOf(at: number | null): string | null {
-  return at === null ? null : toIso(at)
 }
