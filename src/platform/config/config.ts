@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { isLoopback } from '../http/cross-site.ts'
+import { isLoopback, isPrivate } from '../http/cross-site.ts'
 import { replicaAddress, replicaVariables } from './replica.ts'
 import type { Replica } from './replica.ts'
 
@@ -291,7 +291,7 @@ function origin(text: string, context: z.RefinementCtx): string {
 
 function stripeApiBase(text: string, context: z.RefinementCtx): string {
   const url = httpUrl(text)
-  if (url === undefined || (url.protocol === 'http:' && !isLoopback(url))) {
+  if (url === undefined || !isPrivate(url)) {
     context.addIssue('an https origin, or an http origin on this machine')
     return z.NEVER
   }
@@ -300,7 +300,7 @@ function stripeApiBase(text: string, context: z.RefinementCtx): string {
 
 function viesApiBase(text: string, context: z.RefinementCtx): string {
   const url = httpUrl(text)
-  if (url === undefined || (url.protocol === 'http:' && !isLoopback(url)) || url.search !== '' || url.hash !== '') {
+  if (url === undefined || !isPrivate(url) || url.search !== '' || url.hash !== '') {
     context.addIssue(`an https address such as ${viesBase}, or an http address on this machine`)
     return z.NEVER
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isLoopback } from '../http/cross-site.ts'
+import { isPrivate } from '../http/cross-site.ts'
 
 /** Where Litestream copies the database to. */
 export type Replica =
@@ -64,5 +64,5 @@ function isPlainPath(path: string): boolean {
 function isPrivateOrigin(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || url.origin !== text || !/^[\w.:/[\]-]+$/.test(text)) return false
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url))
+  return isPrivate(url)
 }

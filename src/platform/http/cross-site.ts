@@ -112,3 +112,8 @@ export function sentNonce(values: readonly string[]): string {
 export function isLoopback({ hostname }: URL): boolean {
   return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
+
+/** Whether nobody on the network can read what is sent to an http or https URL. */
+export function isPrivate(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url))
+}
