@@ -13,7 +13,7 @@ import { triggerSql } from '../src/platform/db/trigger.ts'
 import type { Trigger } from '../src/platform/db/trigger.ts'
 
 const folder = 'src/platform/db/migrations'
-const schemas = 'src/shop/*/schema.ts'
+const schemas = 'src/shop/**/schema.ts'
 const breakpoint = '\n--> statement-breakpoint\n'
 
 const declared = await declaredTriggers()

@@ -1,4 +1,4 @@
-import { listRefunds } from '../shop/orders/refund-lines.ts'
+import { listRefunds } from '../shop/orders/refunds/refund-lines.ts'
 import type { App } from '../app.ts'
 import { AppError } from '../errors.ts'
 import type { Db } from '../platform/db/database.ts'

@@ -13,8 +13,8 @@ import {
   describePayment,
   findUncountedPayment
 } from '../../shop/payments/unexpected-payment.ts'
-import { reasonInput } from '../../shop/orders/refund-lines.ts'
-import type { WantedRefund } from '../../shop/orders/refund-lines.ts'
+import { reasonInput } from '../../shop/orders/refunds/refund-lines.ts'
+import type { WantedRefund } from '../../shop/orders/refunds/refund-lines.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { markPaid } from '../../shop/payments/attempts.ts'
 import { isRefundOpen, planRefund, refundOrder } from '../../shop/payments/refund.ts'

@@ -1,7 +1,7 @@
 import { showOrder } from '../../shop/customers/admin-orders.ts'
 import { readNamedItem } from '../../shop/checkout/phone-order.ts'
 import { getOrder } from '../../shop/orders/find.ts'
-import type { LineQuantity } from '../../shop/orders/refund-lines.ts'
+import type { LineQuantity } from '../../shop/orders/refunds/refund-lines.ts'
 import type { Field, Known } from '../storefront/form-view.ts'
 import { refuseField } from './view.ts'
 import type { Action, DeskCall } from './view.ts'

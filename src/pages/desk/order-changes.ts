@@ -10,7 +10,7 @@ import { buyerEdits } from '../../shop/corrections/edit-order.ts'
 import { askForReturn, planReturn, settleReturn } from '../../shop/corrections/settle-return.ts'
 import type { ReceivedGoods } from '../../shop/corrections/settle-return.ts'
 import { getOrder, itemsOf } from '../../shop/orders/find.ts'
-import { reasonInput, returnedUnits } from '../../shop/orders/refund-lines.ts'
+import { reasonInput, returnedUnits } from '../../shop/orders/refunds/refund-lines.ts'
 import { dropReturn, expectedReturnOf, linesOfReturn, unitsGone } from '../../shop/shipments/returns.ts'
 import type { Field, Known } from '../storefront/form-view.ts'
 import {

@@ -14,12 +14,12 @@ import { lacksAddress, lacksMethod } from '../checkout/shipping.ts'
 import type { ShopContext } from '../context.ts'
 import { insertOrder } from '../orders/create-order.ts'
 import type { ChosenShipping, NewLine } from '../orders/create-order.ts'
-import { creditedMinor, dueMinor, holdCredit } from '../orders/credits.ts'
+import { creditedMinor, dueMinor, holdCredit } from '../orders/refunds/credits.ts'
 import { couponsOf, getOrder, itemsOf } from '../orders/find.ts'
 import type { OrderCouponRow, OrderItemRow, OrderRow } from '../orders/find.ts'
 import { cartRefused } from '../orders/problems.ts'
-import { refundsOfOrder, returnedUnits, splitRefund, storeOrderRefund } from '../orders/refund-lines.ts'
-import type { RefundOfThings } from '../orders/refund-lines.ts'
+import { refundsOfOrder, returnedUnits, splitRefund, storeOrderRefund } from '../orders/refunds/refund-lines.ts'
+import type { RefundOfThings } from '../orders/refunds/refund-lines.ts'
 import { copyAttribution, subscriptionInterval } from '../orders/renewal-order.ts'
 import { takePaidTotal } from '../orders/reprice-order.ts'
 import { orderCoupons, orders } from '../orders/schema.ts'
@@ -28,7 +28,7 @@ import { asksCard, payNothing } from '../payments/attempts.ts'
 
 /*
  * An order that is paid keeps its lines, its total and its documents. What is added to it is another order that names it, is
- * packed with it, and is paid by what the first order gives back: see orders/credits.ts.
+ * packed with it, and is paid by what the first order gives back: see orders/refunds/credits.ts.
  */
 
 /** A line that is added. One that is an exchange keeps the price and discount of what comes back. */

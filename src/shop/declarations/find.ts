@@ -8,7 +8,7 @@ import { getUserById } from '../accounts/find.ts'
 import { findOrder, itemsOf, ofPerson } from '../orders/find.ts'
 import type { OrderRow, Person } from '../orders/find.ts'
 import { orders } from '../orders/schema.ts'
-import { returnedUnits } from '../orders/refund-lines.ts'
+import { returnedUnits } from '../orders/refunds/refund-lines.ts'
 import { setting } from '../settings/settings.ts'
 import { declarations } from './schema.ts'
 

@@ -21,7 +21,7 @@ export const giftCards = sqliteTable(
     issuedMinor: minor('issued_minor').notNull(),
     /** The sum of its entries, which a trigger maintains. */
     balanceMinor: minor('balance_minor').notNull().default(0),
-    /** What unpaid orders hold of the balance. A trigger of their credits maintains it (orders/schema.ts). */
+    /** What unpaid orders hold of the balance. A trigger of their credits maintains it (orders/refunds/schema.ts). */
     heldMinor: minor('held_minor').notNull().default(0),
     /** The order and line that sold it; nulls for one that an operator issued. Without a foreign key: orders are a layer above. */
     orderId: integer('order_id'),

@@ -1,6 +1,6 @@
 import type { MailData } from '../mail/queue.ts'
 import type { ShopContext } from '../context.ts'
-import { dueMinor } from '../orders/credits.ts'
+import { dueMinor } from '../orders/refunds/credits.ts'
 import { changesOf, getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import type { OrderDetails } from '../orders/schema.ts'

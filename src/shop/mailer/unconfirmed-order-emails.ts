@@ -1,4 +1,4 @@
-import { dueMinor } from '../orders/credits.ts'
+import { dueMinor } from '../orders/refunds/credits.ts'
 import type { MailData } from '../mail/queue.ts'
 import type { ShopContext } from '../context.ts'
 import { historyOf, itemsOf, hasOrderSince } from '../orders/find.ts'

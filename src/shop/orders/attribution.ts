@@ -8,7 +8,7 @@ import type { AffiliateRow } from '../affiliates/find.ts'
 import { createReferral, moveReferral } from '../referrals/referrals.ts'
 import { couponsOf, findAttribution } from './find.ts'
 import type { OrderAttributionRow, OrderCouponRow, OrderRow } from './find.ts'
-import { goodsOf } from './refund-lines.ts'
+import { goodsOf } from './refunds/refund-lines.ts'
 import { checkReferral } from './review.ts'
 import { orderAttributions } from './schema.ts'
 

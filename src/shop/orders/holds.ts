@@ -10,8 +10,9 @@ import { returnStock, takeStock } from '../catalog/stock.ts'
 import { takeCouponUse } from './coupon-uses.ts'
 import { couponsOf, itemsOf } from './find.ts'
 import type { OrderRow } from './find.ts'
-import type { RefundLineRow } from './refund-lines.ts'
-import { orderCoupons, orderHolders, orderItems, orders, refundLines } from './schema.ts'
+import type { RefundLineRow } from './refunds/refund-lines.ts'
+import { refundLines } from './refunds/schema.ts'
+import { orderCoupons, orderHolders, orderItems, orders } from './schema.ts'
 import { unpaidStatuses } from './states.ts'
 
 /**

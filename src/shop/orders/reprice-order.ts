@@ -19,9 +19,9 @@ import {
   replaceTaxes,
   termsOfOrder
 } from './totals.ts'
-import { goodsOf } from './refund-lines.ts'
+import { goodsOf } from './refunds/refund-lines.ts'
 import type { ChosenShipping } from './create-order.ts'
-import { fitCards } from './credits.ts'
+import { fitCards } from './refunds/credits.ts'
 import { couponsOf, getOrder, itemsOf } from './find.ts'
 import type { OrderItemRow, OrderRow } from './find.ts'
 import { orderCoupons, orderItems, orders } from './schema.ts'

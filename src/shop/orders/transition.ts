@@ -17,7 +17,14 @@ import {
 } from '../referrals/referrals.ts'
 import { setting } from '../settings/settings.ts'
 import { emit } from '../webhooks/emit.ts'
-import { creditsHeldFrom, creditsOf, hadOrderCredits, reclaimCards, returnCredits, spendCredits } from './credits.ts'
+import {
+  creditsHeldFrom,
+  creditsOf,
+  hadOrderCredits,
+  reclaimCards,
+  returnCredits,
+  spendCredits
+} from './refunds/credits.ts'
 import { getOrder, hasPaidRenewal, itemsOf, lastMoveOf } from './find.ts'
 import type { OrderRow } from './find.ts'
 import { handOver, reclaimHold, releaseHold, releaseReturned, takeReturnedAgain } from './holds.ts'
@@ -31,8 +38,8 @@ import {
   returnedUnits,
   setRefundState,
   storeOrderRefund
-} from './refund-lines.ts'
-import type { OrderRefundRow } from './refund-lines.ts'
+} from './refunds/refund-lines.ts'
+import type { OrderRefundRow } from './refunds/refund-lines.ts'
 import { checkReferral } from './review.ts'
 import { orderHistory, orders } from './schema.ts'
 import { isPaidStatus, isReleasedStatus, mayMove } from './states.ts'

@@ -6,10 +6,10 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { returnToCard } from '../gift-cards/cards.ts'
 import type { ShopContext } from '../context.ts'
-import { promisedMinor } from '../orders/credits.ts'
+import { promisedMinor } from '../orders/refunds/credits.ts'
 import { getOrder } from '../orders/find.ts'
-import { findOrderRefund, planRefundLines, storeOrderRefund } from '../orders/refund-lines.ts'
-import type { OrderRefundRow, RefundOfThings, WantedRefund } from '../orders/refund-lines.ts'
+import { findOrderRefund, planRefundLines, storeOrderRefund } from '../orders/refunds/refund-lines.ts'
+import type { OrderRefundRow, RefundOfThings, WantedRefund } from '../orders/refunds/refund-lines.ts'
 import {
   cancelReturnedCards,
   checkRefund,

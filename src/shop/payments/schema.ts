@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { bool, instant, json, minor, oneOf } from '../../platform/db/columns.ts'
 import { deletedWithPerson, notPersonal } from '../../platform/db/personal.ts'
 import { users } from '../accounts/schema.ts'
-import { orderRefunds, orders } from '../orders/schema.ts'
+import { orderRefunds } from '../orders/refunds/schema.ts'
+import { orders } from '../orders/schema.ts'
 
 /**
  * One attempt to pay an order, committed before the gateway is called, with random idempotency keys: order ids can repeat

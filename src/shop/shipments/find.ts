@@ -8,7 +8,7 @@ import { time } from '../../platform/public-fields.ts'
 import { isShipped } from '../catalog/product-types.ts'
 import { getOrder, itemsOf, ofPerson } from '../orders/find.ts'
 import type { Person } from '../orders/find.ts'
-import { returnedUnits } from '../orders/refund-lines.ts'
+import { returnedUnits } from '../orders/refunds/refund-lines.ts'
 import { orders } from '../orders/schema.ts'
 import { orderReturns, shipmentItems, shipments } from './schema.ts'
 

@@ -14,7 +14,7 @@ type Schema = { triggers?: readonly Trigger[]; virtualTables?: readonly string[]
 
 /** A database as the schema files declare it. */
 async function declaredDatabase(): Promise<Sqlite> {
-  const files = globSync('src/shop/*/schema.ts').map((file) => pathToFileURL(resolve(file)).href)
+  const files = globSync('src/shop/**/schema.ts').map((file) => pathToFileURL(resolve(file)).href)
   const schemas = await Promise.all(files.map((file) => import(file) as Promise<Schema>))
   const sqlite = emptyDatabase().sqlite
   const nothing = await generateSQLiteDrizzleJson({})

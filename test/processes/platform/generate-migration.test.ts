@@ -92,7 +92,7 @@ describe('a generated migration', () => {
     const copy = copySources()
     edit(join(copy, 'src/shop/orders/schema.ts'), 'orders are never deleted', 'no order is deleted')
     expect(() => generate(copy)).toThrow(
-      'Triggers differ from those in src/shop/*/schema.ts: orders_kept. Pass --custom'
+      'Triggers differ from those in src/shop/**/schema.ts: orders_kept. Pass --custom'
     )
     generate(copy, '--custom')
     using shop = migratedShop(copy)

@@ -11,7 +11,7 @@ import { erasePerson } from '../../../src/shop/customers/erase-person.ts'
 import { exportPerson } from '../../../src/shop/customers/export-person.ts'
 import { golden, newest } from '../../operations/migrate-support.ts'
 
-const files = globSync('src/shop/*/schema.ts').map((file) => pathToFileURL(resolve(file)).href)
+const files = globSync('src/shop/**/schema.ts').map((file) => pathToFileURL(resolve(file)).href)
 const modules = await Promise.all(files.map((file) => import(file) as Promise<Record<string, unknown>>))
 const tables = modules.flatMap((module) => Object.values(module)).filter((value) => is(value, SQLiteTable))
 type Table = ReturnType<typeof getTableConfig>
