@@ -59,6 +59,13 @@ export function toMinor(amount: number | string, currency: string): number {
   return minor
 }
 
+/** A major-unit amount with any number of decimals in minor units, rounded half away from zero. */
+export function roundToMinor(amount: number, currency: string): number {
+  const scaled = Math.abs(amount) * 10 ** currencyDecimals(currency)
+  // 1.005 is stored as 1.00499…, which must become 1.01.
+  return Math.sign(amount) * Math.round(Number(scaled.toPrecision(15)))
+}
+
 /** An amount as decimal text with all of the currency's decimals: 1250 EUR → `12.50`, -5 EUR → `-0.05`. */
 export function toDecimalText(minor: number, currency: string): string {
   const decimals = currencyDecimals(currency)

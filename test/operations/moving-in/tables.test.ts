@@ -96,6 +96,16 @@ it('accounts, orders, coupons and affiliates of any shop move in from tables wit
   expect(await run('orders', orders, '--shop', 'second shop')).toMatchObject([{ arrived: 2 }])
 })
 
+it('an amount keeps the decimals that its currency has in the shop, and more are rounded half up', async () => {
+  const { run, open } = await newShop()
+  const head = 'number,status,currency,total,createdAt\n'
+  const orders = `${head}1,completed,HUF,1234.50,2025-04-01\n2,completed,EUR,1.005,2025-04-01\n3,completed,JPY,500.00,2025-04-01\n`
+  expect(await run('orders', orders)).toMatchObject([{ arrived: 3 }])
+  const db = open()
+  expect([1, 2, 3].map((id) => getOrder(db, id).totalMinor)).toEqual([123_450, 101, 500])
+  db.sqlite.close()
+})
+
 it('an order goes only to an account whose person is known', async () => {
   const { run, open } = await newShop()
   const orders = 'number,email,status,total,createdAt\n1,bo@example.com,completed,5,2025-04-01\n'

@@ -1,6 +1,5 @@
-import { AppError } from '../../../errors.ts'
 import { toIso } from '../../../platform/iso-time.ts'
-import { toMinor } from '../../../platform/money.ts'
+import { roundToMinor } from '../../../platform/money.ts'
 import { decimalText, isFalsy, isTruthy } from '../../../shop/catalog/import/csv-table.ts'
 import type { CsvFile, CsvRow } from './csv-file.ts'
 
@@ -78,17 +77,8 @@ function plain(cell: string): string {
 /** More decimals than the currency has are rounded, as the sums of exports are. */
 function parseMoney(cell: string, currency: string): number | undefined {
   const text = decimalText(cell)
-  if (!/^\d{1,13}(?:\.\d+)?$/.test(text)) return undefined
-  try {
-    return toMinor(Number(text).toFixed(decimalsOf(currency)), currency)
-  } catch (error) {
-    if (error instanceof AppError) return undefined
-    throw error
-  }
-}
-
-function decimalsOf(currency: string): number {
-  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
+  const minor = /^\d{1,13}(?:\.\d+)?$/.test(text) ? roundToMinor(Number(text), currency) : undefined
+  return Number.isSafeInteger(minor) ? minor : undefined
 }
 
 const timeText = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?: ?(Z|UTC|[+-]\d\d:?\d\d))?)?$/

@@ -1,5 +1,5 @@
 import { unserialize } from 'php-serialize'
-import { currencyDecimals } from '../../../platform/money.ts'
+import { roundToMinor } from '../../../platform/money.ts'
 import { isRecord } from '../../../platform/typed.ts'
 import type { Row, WordPress } from './database.ts'
 
@@ -37,13 +37,7 @@ export function seconds(stored: string): number | null {
 /** An amount that a plugin stores with any number of decimals (`21.848739`), rounded to minor units; 0 for no number. */
 export function minorOf(stored: string, currency: string): number {
   const value = Number(stored === '' ? 0 : stored)
-  return Number.isFinite(value) ? rounded(value, currency) : 0
-}
-
-function rounded(value: number, currency: string): number {
-  const scaled = Math.abs(value) * 10 ** currencyDecimals(currency)
-  // 1.005 is stored as 1.00499…, which PHP's round() also makes 1.01.
-  return Math.sign(value) * Math.round(Number(scaled.toPrecision(15)))
+  return Number.isFinite(value) ? roundToMinor(value, currency) : 0
 }
 
 /** A value that PHP serialised; undefined if it is broken. Arrays with other keys than 0, 1, 2 are objects. */
