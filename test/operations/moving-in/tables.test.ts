@@ -106,6 +106,21 @@ it('an amount keeps the decimals that its currency has in the shop, and more are
   db.sqlite.close()
 })
 
+it('a file in UTF-16 without a byte order mark is read, and one that is partly UTF-8 is refused with the line', async () => {
+  const { run, attempt, open } = await newShop()
+  const people = 'email,firstName\nada@example.com,Möller\n'
+  expect(await run('users', Buffer.from(people, 'utf16le'))).toMatchObject([{ found: 1, arrived: 1 }])
+  const mixed = Buffer.concat([Buffer.from(`${people}bo@example.com,`), Buffer.from('K\xe4the\n', 'latin1')])
+  const { code, json } = await attempt('users', mixed)
+  expect({ code, message: json.error.message }).toEqual({
+    code: 1,
+    message: 'table.csv: Line 3: The file is not UTF-8 text. Save it with the encoding UTF-8.'
+  })
+  const db = open()
+  expect(findUserByEmail(db, 'ada@example.com')?.firstName).toBe('Möller')
+  db.sqlite.close()
+})
+
 it('an order goes only to an account whose person is known', async () => {
   const { run, open } = await newShop()
   const orders = 'number,email,status,total,createdAt\n1,bo@example.com,completed,5,2025-04-01\n'

@@ -2,7 +2,13 @@ import { createReadStream, openSync, readSync, closeSync } from 'node:fs'
 import { basename } from 'node:path'
 import { CsvError, parse } from 'csv-parse'
 import { AppError } from '../../../errors.ts'
-import { delimiterOf, unescapeFormula } from '../../../shop/catalog/import/csv-table.ts'
+import {
+  delimiterOf,
+  hasUtf8Sequence,
+  notUtf8,
+  unescapeFormula,
+  utf16Of
+} from '../../../shop/catalog/import/csv-table.ts'
 import { formatFileError } from '../../../shop/catalog/import/report.ts'
 
 /** A row of a table. `line` is the physical line on which it starts. */
@@ -160,13 +166,13 @@ async function* textOf({ path, encoding, skip }: Reading): AsyncGenerator<string
   }
 }
 
-/** By the byte order mark; otherwise UTF-8 if the whole file is, and the encoding of older spreadsheets if not. */
+/** UTF-16, or UTF-8 if the whole file is; otherwise the encoding of older spreadsheets. */
 async function encodingOf(path: string, name: string): Promise<Encoding> {
-  const [first, second] = readHead(path)
-  if (first === 0xff && second === 0xfe) return 'utf-16le'
-  if (first === 0xfe && second === 0xff) return 'utf-16be'
-  if (first === 0x50 && second === 0x4b)
+  const head = readHead(path)
+  if (head[0] === 0x50 && head[1] === 0x4b)
     throw new AppError('VALIDATION_FAILED', `${name} is a ZIP archive or a spreadsheet. Unpack it, or save it as CSV.`)
+  const utf16 = utf16Of(head)
+  if (utf16 !== undefined) return utf16
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
     for await (const chunk of createReadStream(path)) decoder.decode(Buffer.from(chunk), { stream: true })
@@ -174,8 +180,29 @@ async function encodingOf(path: string, name: string): Promise<Encoding> {
     return 'utf-8'
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
+    await refusePartlyUtf8(path, name)
     return 'windows-1252'
   }
+}
+
+/** Refuses UTF-8 with a wrong byte: as Windows-1252, all its accents would be wrong. */
+async function refusePartlyUtf8(path: string, name: string): Promise<void> {
+  const [utf8, other] = [new TextDecoder(), new TextDecoder('windows-1252')]
+  let [line, isBad, isUtf8, last] = [1, false, false, '']
+  for await (const chunk of createReadStream(path)) {
+    const bytes = Buffer.from(chunk)
+    if (!isBad) {
+      const [good = '', rest] = utf8.decode(bytes, { stream: true }).split('\uFFFD', 2)
+      line += good.split('\n').length - 1
+      isBad = rest !== undefined
+    }
+    // A letter of two bytes can be at the end of a part.
+    const text = last + other.decode(bytes)
+    isUtf8 ||= hasUtf8Sequence(text)
+    last = text.slice(-1)
+  }
+  if (!isUtf8) return
+  throw new AppError('VALIDATION_FAILED', `${name}: ${formatFileError({ line, column: null, cause: notUtf8 })}`)
 }
 
 function readHead(path: string): Uint8Array {

@@ -193,6 +193,8 @@ function isCategory(name: string): boolean {
   return name !== '' && !noCategory.test(name.normalize('NFC'))
 }
 
+export const notUtf8 = 'The file is not UTF-8 text. Save it with the encoding UTF-8.'
+
 export type Encoding = 'UTF-8' | 'UTF-16' | 'Windows-1252'
 
 /**
@@ -209,13 +211,13 @@ export function decodeText(content: string | Uint8Array): { text: string; encodi
   const text = new TextDecoder('windows-1252').decode(content)
   // JSON is always UTF-8. In Windows-1252, a text with accents almost never contains a valid sequence of UTF-8.
   if (/^\s*[[{]/.test(text) || hasUtf8Sequence(text)) {
-    refuseFile(lineOfBadByte(content), null, 'The file is not UTF-8 text. Save it with the encoding UTF-8.')
+    refuseFile(lineOfBadByte(content), null, notUtf8)
   }
   return { text, encoding: 'Windows-1252' }
 }
 
 /** By the byte order mark, or by the zero bytes that UTF-16 has in each letter of the header. */
-function utf16Of(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+export function utf16Of(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
   const start = bytes.subarray(0, 64)
@@ -229,7 +231,7 @@ function utf16Of(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
 }
 
 /** The characters that Windows-1252 makes of a letter of two bytes in UTF-8: `Ã¤` instead of `ä`. */
-function hasUtf8Sequence(text: string): boolean {
+export function hasUtf8Sequence(text: string): boolean {
   return /[ÂÃ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]/.test(text)
 }
 
