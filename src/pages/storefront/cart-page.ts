@@ -18,12 +18,14 @@ import {
   withoutToken
 } from './cart-cookie.ts'
 import type { CartItem } from './cart-cookie.ts'
-import { declineText, order, requestOf } from './cart-order.ts'
+import { dueTexts, ordersHere, renewalText, submitOf, sumsOf } from './cart-due.ts'
+import { declineText, order } from './cart-order.ts'
 import type { Wish } from './cart-order.ts'
+import { cartText, quoteOf } from './cart-quote.ts'
+import type { Quoted } from './cart-quote.ts'
 import { checkoutFields, optionalAddress, outcomeOf } from './form-view.ts'
 import type { FieldErrors } from './form-view.ts'
-import { dayText, money } from '../../platform/texts/languages.ts'
-import { taxLabel } from './order-card.ts'
+import { money } from '../../platform/texts/languages.ts'
 import type { AddressForm, Shown, ShownPage, Site, Visit } from './site.ts'
 import type { Product } from '../../client/api-types.ts'
 
@@ -128,170 +130,9 @@ async function pay(visit: Visit, items: CartItem[], form: URLSearchParams, cooki
   }
 }
 
-/**
- * Whether the button of the cart orders, because no other page of the shop comes before the payment: with a test card, and
- * where EU law asks for a button that says so and only cards are offered, or a gift card pays everything. The gateway's own button does not
- * (directive 2011/83/EU, article 8(2); § 312j BGB).
- */
-function ordersHere(site: Site, { strategy }: Wish, { total, due, recurring }: Quote): boolean {
-  if (strategy === 'token_handoff') return true
-  const isCovered = total > 0 && due === 0
-  return site.isEuLaw && (isCovered || !site.cart().byHand) && (total > 0 || recurring !== null)
-}
-
-/** The button of the cart. Without a country, the total is not known yet. */
-function submitOf(site: Site, wish: Wish, quote: Quote, isTotalKnown: boolean): { name: string; label: string } {
-  const { t, isEuLaw } = site
-  if (!ordersHere(site, wish, quote)) return { name: 'pay', label: t('cart.toPayment') }
-  if (!isTotalKnown && isEuLaw) return { name: 'update', label: t('continue') }
-  return { name: 'pay', label: t(isEuLaw ? 'pay.oblige' : 'cart.payNow') }
-}
-
-/** What the buyer owes, directly above a button that orders: now, and with each period of a subscription. */
-function dueTexts(site: Site, wish: Wish, quote: Quote): string[] {
-  const { t, isEuLaw } = site
-  if (!isEuLaw || !ordersHere(site, wish, quote)) return []
-  const { recurring } = quote
-  const due = t('pay.due', { amount: money(quote.due, site) })
-  if (recurring === null) return [due]
-  const each = { amount: money(recurring.amount, site), day: dayText(recurring.from, site) }
-  return [due, t(`pay.each.${recurring.interval}`, each)]
-}
-
 /** Whether the form shows an error. */
 const isWrong = ({ countryErrors, rows }: AddressForm): boolean =>
   [countryErrors, ...rows.flat().map(({ errors }) => errors)].some(Boolean)
-
-type Quoted = {
-  quote: Quote
-  wish: Wish
-  couponError: string | null
-  needsProof: boolean
-  address: AddressForm
-  methods: Quote['shipping']['methods']
-  isPickup: boolean
-}
-
-/**
- * The prices of a cart with what was typed. The first shipping method counts until the buyer chooses another one, and a
- * coupon that the shop refused is left out.
- */
-async function quoteOf(visit: Visit, items: CartItem[], form: URLSearchParams, typed?: AddressForm): Promise<Quoted> {
-  const { client } = visit
-  const address = typed ?? (await startAddress(visit, form))
-  const asked = requestOf(visit.site, items, form, address)
-  const known = refusalOf(form, items)
-  const {
-    quote: first,
-    couponError,
-    needsProof
-  } = await quoteWithCoupon(visit, known === null ? asked : without(asked), asked, form)
-  const coupon = known ?? couponError
-  const used = coupon === null ? asked : without(asked)
-  const { required, methods, chosen } = first.shipping
-  const { shippingAddress: _address, shippingMethod: _method, ...unshipped } = used
-  if (!required) {
-    const quote = used.shippingAddress === undefined ? first : await client.post('/store/quote', quoteBody(unshipped))
-    return { quote, wish: unshipped, couponError: coupon, needsProof, address, methods: [], isPickup: false }
-  }
-  const wanted = methods.find(({ id }) => id === used.shippingMethod) ?? methods.find(({ pickup }) => !pickup)
-  const isPickup = wanted?.pickup === true
-  const wish = {
-    ...unshipped,
-    ...(isPickup || _address === undefined ? {} : { shippingAddress: _address }),
-    ...(wanted && { shippingMethod: wanted.id })
-  }
-  const isSame = wanted?.id === chosen && wanted?.id === used.shippingMethod && !(isPickup && _address !== undefined)
-  const isChosen = wanted === undefined || isSame
-  const quote = isChosen ? first : await client.post('/store/quote', quoteBody(wish))
-  return { quote, wish, couponError: coupon, needsProof, address, methods, isPickup }
-}
-
-function without({ couponCode: _coupon, giftCards: _cards, ...wish }: Wish): Wish {
-  return wish
-}
-
-/** What a price depends on. */
-function quoteBody({
-  items,
-  couponCode,
-  giftCards,
-  customer,
-  shippingAddress,
-  shippingMethod,
-  subscribeAgain,
-  strategy
-}: Wish) {
-  const { vatId, email } = customer ?? {}
-  // The email decides about a code that counts for each customer.
-  const buyer = { ...(vatId && { vatId }), ...(couponCode && email && { email }) }
-  const { country, state } = shippingAddress ?? {}
-  return {
-    items,
-    strategy,
-    ...(couponCode === undefined ? {} : { couponCode }),
-    ...(giftCards === undefined ? {} : { giftCards }),
-    ...(Object.keys(buyer).length === 0 ? {} : { customer: buyer }),
-    ...(subscribeAgain === undefined ? {} : { subscribeAgain }),
-    ...(country === undefined ? {} : { shippingAddress: { country, ...(state === undefined ? {} : { state }) } }),
-    ...(shippingMethod === undefined ? {} : { shippingMethod })
-  }
-}
-
-/** A coupon can be refused by the quote, or as an input, or because too many codes were tried. */
-async function quoteWithCoupon({ client, site }: Visit, wish: Wish, asked: Wish, form: URLSearchParams) {
-  try {
-    const quote = await client.post('/store/quote', quoteBody(wish))
-    const problem = quote.problems.find(({ path }) => path === 'couponCode' || path.startsWith('giftCards.'))
-    if (problem === undefined) return { quote, couponError: null, needsProof: false }
-    const needsProof = problem.code === 'login_needed'
-    const couponError = needsProof ? site.t('prove.coupon') : problem.message
-    if (!needsProof) remember(form, couponError, dependsOnCart.has(problem.code) ? cartText(asked.items) : '')
-    return { quote: await client.post('/store/quote', quoteBody(without(wish))), couponError, needsProof }
-  } catch (error) {
-    const { couponCode, giftCards } = wish
-    if ((couponCode === undefined && giftCards === undefined) || !isShopError(error)) throw error
-    const {
-      couponCode: wrong,
-      giftCards: wrongCards,
-      'customer.email': wrongEmail
-    } = error.code === 'VALIDATION_FAILED' ? error.details.fieldErrors : {}
-    const refused = (wrong ?? wrongCards ?? wrongEmail)?.join(' ')
-    if (refused === undefined && error.code !== 'RATE_LIMITED') throw error
-    const couponError = refused ?? site.t('cart.tooManyCodes')
-    if (wrongEmail === undefined) remember(form, couponError, '')
-    return { quote: await client.post('/store/quote', quoteBody(without(wish))), couponError, needsProof: false }
-  }
-}
-
-/** Whether a code applies may change with the cart for these reasons. */
-const dependsOnCart: ReadonlySet<string> = new Set(['coupon_minimum', 'coupon_not_for_cart', 'gift_card_not_for_cart'])
-const cartText = (items: readonly CartItem[]): string =>
-  items.map((item) => `${nameOf(item)}x${item.quantity}`).join('.')
-
-/** A refused code is not sent again for the same cart, because each wrong code counts against the limit on guesses. */
-function remember(form: URLSearchParams, message: string, cart: string): void {
-  form.set('refusedCode', form.get('couponCode') ?? '')
-  form.set('refusedCart', cart)
-  form.set('refusedText', message)
-}
-
-function refusalOf(form: URLSearchParams, items: readonly CartItem[]): string | null {
-  const cart = form.get('refusedCart') ?? ''
-  const isSame = form.has('refusedCode') && form.get('refusedCode') === form.get('couponCode')
-  return isSame && (cart === '' || cart === cartText(items)) ? form.get('refusedText') : null
-}
-
-/** The address starts with what was typed, else with the address of the account. */
-async function startAddress(visit: Visit, form: URLSearchParams): Promise<AddressForm> {
-  const typed = Object.fromEntries(form)
-  if (form.has('country')) return visit.addressForm(typed, false)
-  const { address } = await visit.client.get('/me/address').catch((error: unknown) => {
-    if (!isShopError(error, 'NOT_AUTHENTICATED')) throw error
-    return { address: null }
-  })
-  return visit.addressForm({ ...address, ...typed }, false)
-}
 
 async function cartPage(
   visit: Visit,
@@ -378,13 +219,6 @@ function firstWrong(address: AddressForm | undefined): string | null {
   return address.rows.flat().find(({ errors }) => errors)?.name ?? null
 }
 
-function renewalText({ recurring, discount }: Quote, site: Site): string | null {
-  if (recurring === null) return null
-  const { amount, interval, from } = recurring
-  const text = site.t(`renewal.${interval}`, { amount: money(amount, site), day: dayText(from, site) })
-  return discount > 0 ? `${site.t('renewal.discount')} ${text}` : text
-}
-
 function acceptedText({ coupons, discount }: Quote, site: Site): string {
   const code = coupons.map((coupon) => coupon.code.toUpperCase()).join(', ')
   return site.t('cart.coupon', { code, amount: money(discount, site) })
@@ -447,31 +281,6 @@ function newsOf({ problems }: Quote, lines: readonly Line[], t: Site['t']): stri
   )
   return [...(count === 0 ? [] : [t('cart.attention', { count })]), ...general.map(({ message }) => message)]
 }
-
-function sumsOf({ subtotal, discount, shipping, tax, total, giftCards, due }: Quote, site: Site) {
-  const { t } = site
-  const taxes = tax.lines.map((line) => ({
-    name: 'tax',
-    label: taxLabel({ ...line, included: tax.included }, site),
-    value: line.amount,
-    isIncluded: tax.included && line.ratePercent > 0
-  }))
-  const sums = [
-    ...(subtotal === total ? [] : [{ name: 'subtotal', label: t('sum.subtotal'), value: subtotal }]),
-    ...(discount === 0 ? [] : [{ name: 'discount', label: t('sum.discount'), value: -discount }]),
-    ...(shipping.amount === 0 ? [] : [{ name: 'shipping', label: t('sum.shipping'), value: shipping.amount }]),
-    ...taxes.filter(({ isIncluded }) => !isIncluded),
-    { name: 'total', label: t('sum.total'), value: total },
-    ...taxes.filter(({ isIncluded }) => isIncluded),
-    ...giftCards.flatMap(({ code, amount }) =>
-      amount === 0 ? [] : [{ name: 'gift-card', label: t('sum.giftCard', { name: lastSigns(code) }), value: -amount }]
-    ),
-    ...(due === total ? [] : [{ name: 'due', label: t('sum.due'), value: due }])
-  ]
-  return sums.map(({ name, label, value }) => ({ name, label, amount: money(value, site) }))
-}
-
-const lastSigns = (code: string): string => code.trim().slice(-4).toUpperCase()
 
 /** A form that was sent to the cart: a product that is added, or the cart itself. */
 export async function takeCart(visit: Visit): Promise<Shown> {
