@@ -40,6 +40,7 @@ import type { HtmlReply, PageCall, PageReply, PageRoute } from './page.ts'
 import { homeLinks, isOpen, shopHome, shopPage, siteOf } from './shop-site.ts'
 import { formView, message, sheet } from './storefront/form-view.ts'
 import { dayText, money } from '../platform/texts/languages.ts'
+import { renewalNote } from '../platform/texts/renewal.ts'
 import { accessView, cardTexts, returnText, shipmentText } from './storefront/order-card.ts'
 import type { Summary } from './storefront/order-card.ts'
 import type { Site } from './storefront/site.ts'
@@ -212,9 +213,8 @@ function renewalText(app: App, order: OrderRow, recurring: ShownOrder['recurring
   if (order.totalMinor === 0 && !isRenewed) return null
   const { interval, totals } = recurring
   const from = addInterval(order.paidAt ?? order.createdAt, interval)
-  const values = { amount: moneyText(totals.totalMinor, order, site), day: dayText(toIso(from), site) }
-  const text = site.t(`renewal.${interval}`, values)
-  return order.discountMinor > 0 ? `${site.t('renewal.discount')} ${text}` : text
+  const renewal = { interval, amount: moneyText(totals.totalMinor, order, site), day: dayText(toIso(from), site) }
+  return renewalNote(site, renewal, order.discountMinor > 0)
 }
 
 const refundWords = { payment: 'sum.refunded', order: 'sum.credited', gift_card: 'sum.toCard' } as const

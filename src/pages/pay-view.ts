@@ -18,6 +18,7 @@ import { recurringOfOrder } from '../shop/orders/renewal-order.ts'
 import { setting } from '../shop/settings/settings.ts'
 import { toIso } from '../platform/iso-time.ts'
 import { dayText } from '../platform/texts/languages.ts'
+import { dueNotes } from '../platform/texts/renewal.ts'
 import { needsAddress } from '../shop/shipping/zones.ts'
 import { addressView, countries, likelyCountry } from './address-form.ts'
 import { pathOf } from './draft.ts'
@@ -168,15 +169,12 @@ function dueTexts(
   site: Site,
   now: number
 ): string[] {
-  const { t } = site
-  const due = t('pay.due', { amount: moneyText(dueMinor(app.db, shown), shown, site) })
-  if (recurring === null) return [due]
-  const { interval, totals } = recurring
-  const each = {
-    amount: moneyText(totals.totalMinor, shown, site),
-    day: dayText(toIso(addInterval(now, interval)), site)
+  const renewal = recurring && {
+    interval: recurring.interval,
+    amount: moneyText(recurring.totals.totalMinor, shown, site),
+    day: dayText(toIso(addInterval(now, recurring.interval)), site)
   }
-  return [due, t(`pay.each.${interval}`, each)]
+  return dueNotes(site, moneyText(dueMinor(app.db, shown), shown, site), renewal)
 }
 
 type Viewer = { values: Draft['values']; isTheirs: boolean }

@@ -1,5 +1,6 @@
 import type { Quote } from '../../client/client.ts'
 import { dayText, money } from '../../platform/texts/languages.ts'
+import { dueNotes, renewalNote } from '../../platform/texts/renewal.ts'
 import type { Wish } from './cart-order.ts'
 import { taxLabel } from './order-card.ts'
 import type { Site } from './site.ts'
@@ -25,21 +26,20 @@ export function submitOf(site: Site, wish: Wish, quote: Quote, isTotalKnown: boo
 
 /** What the buyer owes, directly above a button that orders: now, and with each period of a subscription. */
 export function dueTexts(site: Site, wish: Wish, quote: Quote): string[] {
-  const { t, isEuLaw } = site
-  if (!isEuLaw || !ordersHere(site, wish, quote)) return []
-  const { recurring } = quote
-  const due = t('pay.due', { amount: money(quote.due, site) })
-  if (recurring === null) return [due]
-  const each = { amount: money(recurring.amount, site), day: dayText(recurring.from, site) }
-  return [due, t(`pay.each.${recurring.interval}`, each)]
+  if (!site.isEuLaw || !ordersHere(site, wish, quote)) return []
+  return dueNotes(site, money(quote.due, site), renewalOf(quote, site))
 }
 
 /** What each renewal of a subscription in the cart costs; null without one. */
-export function renewalText({ recurring, discount }: Quote, site: Site): string | null {
+export function renewalText(quote: Quote, site: Site): string | null {
+  const renewal = renewalOf(quote, site)
+  return renewal && renewalNote(site, renewal, quote.discount > 0)
+}
+
+function renewalOf({ recurring }: Quote, site: Site) {
   if (recurring === null) return null
-  const { amount, interval, from } = recurring
-  const text = site.t(`renewal.${interval}`, { amount: money(amount, site), day: dayText(from, site) })
-  return discount > 0 ? `${site.t('renewal.discount')} ${text}` : text
+  const { interval, amount, from } = recurring
+  return { interval, amount: money(amount, site), day: dayText(from, site) }
 }
 
 /** The sums of a cart that lead to what is due. */

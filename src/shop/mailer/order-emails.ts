@@ -18,6 +18,7 @@ import type { Email, EmailBlock, EmailFact, EmailLink, EmailPicture, EmailTable 
 import { wordsOf } from '../settings/language.ts'
 import { findLawText } from '../settings/law-pages.ts'
 import type { LawText } from '../settings/law-pages.ts'
+import { renewalNote } from '../../platform/texts/renewal.ts'
 import { postalLines } from '../../platform/postal/address.ts'
 import { lineImage } from '../catalog/public/image.ts'
 import type { Image } from '../catalog/public/shapes.ts'
@@ -189,10 +190,10 @@ function renewalLine(shop: ShopContext, order: OrderRow): string[] {
   const recurring = order.renewalOf === null ? recurringOfOrder(shop.db, order) : null
   const next = findRenewed(shop.db, order.id)?.currentPeriodEnd
   if (recurring === null || next === undefined) return []
-  const { t, money, day } = wordsOf(shop)
-  const amount = money(recurring.totals.totalMinor, order.currency)
-  const text = t(`renewal.${recurring.interval}`, { amount, day: day(next) })
-  return [order.discountMinor > 0 ? `${t('renewal.discount')} ${text}` : text]
+  const words = wordsOf(shop)
+  const { interval, totals } = recurring
+  const renewal = { interval, amount: words.money(totals.totalMinor, order.currency), day: words.day(next) }
+  return [renewalNote(words, renewal, order.discountMinor > 0)]
 }
 
 /**
