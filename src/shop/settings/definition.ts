@@ -50,6 +50,14 @@ export const list = <T extends string>(
   rule: string
 ): Definition<T[]> => ({ type: 'list', schema: z.array(element, rule), default: [...value], about })
 
+/** A list of texts that pass a check. */
+export const textList = (
+  value: readonly string[],
+  about: string,
+  isElement: (text: string) => boolean,
+  rule: string
+): Definition<string[]> => list(value, about, z.string(rule).refine(isElement, rule), rule)
+
 /** A whole number within limits. */
 export const integer = (value: number, min: number, max: number, about: string): Definition<number> => {
   const rule = `a whole number from ${min} to ${max}`

@@ -4,7 +4,7 @@ import { isDay } from '../../platform/days.ts'
 import { isCountry } from '../../platform/postal/countries.ts'
 import { readVatId } from '../../platform/vat.ts'
 import { isCronExpression, isLanguage, isOrigin, isProductUrl, isTimeZone, isTrackingUrl } from './checks.ts'
-import { amount, flag, integer, limit, list, pageUrl, rules, text, upTo, webAddress } from './definition.ts'
+import { amount, flag, integer, limit, list, pageUrl, rules, text, textList, upTo, webAddress } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { isAccount, isTaxCode } from './account-keys.ts'
 import { creditSources } from './credit-sources.ts'
@@ -32,10 +32,10 @@ export const definitions = {
     'The country of the shop as two letters, whose tax applies when the address of a buyer is unknown; empty for none',
     z.string(rules.country).refine((code) => code === '' || isCountry(code), rules.country)
   ),
-  'shop.languages': list(
+  'shop.languages': textList(
     [],
     'The languages that buyers can choose besides storefront.language, such as de, fr: pages, emails and documents follow the buyer',
-    z.string(rules.languages).refine((tag) => isLanguage(tag) && baseOf(tag) !== null, rules.languages),
+    (tag) => isLanguage(tag) && baseOf(tag) !== null,
     rules.languages
   ),
   'shop.legal.name': text(
@@ -139,16 +139,16 @@ export const definitions = {
     30,
     'How many years a gift card that the shop sells is valid, until the end of the last one; 0 if it does not expire'
   ),
-  'checkout.returnOrigins': list(
+  'checkout.returnOrigins': textList(
     [],
     'The allowed origins of returnUrl and cancelUrl; empty for the public URL and SHOPSTEAD_ORIGINS (any outside production)',
-    z.string(rules.origins).refine(isOrigin, rules.origins),
+    isOrigin,
     rules.origins
   ),
-  'checkout.shipTo': list(
+  'checkout.shipTo': textList(
     [],
     'The countries that the shop ships to; empty for those of the shipping zones, or for all without zones',
-    z.string(rules.countries).refine(isCountry, rules.countries),
+    isCountry,
     rules.countries
   ),
   'law.eu': text(
@@ -181,16 +181,16 @@ export const definitions = {
     'The chart of accounts that DATEV and the journal post to: skr03, skr04, or own (only accounting.accounts)',
     z.enum(['own', 'skr03', 'skr04'], 'own, skr03 or skr04')
   ),
-  'accounting.accounts': list(
+  'accounting.accounts': textList(
     [],
     'Accounts for the journal and its files, besides those of accounting.chart, as KEY=ACCOUNT or KEY=ACCOUNT/TAXKEY, such as domestic-19=8400 or oss-goods=8320/240',
-    z.string(rules.accounts).refine(isAccount, rules.accounts),
+    isAccount,
     rules.accounts
   ),
-  'accounting.taxCodes': list(
+  'accounting.taxCodes': textList(
     [],
     'What Xero or QuickBooks calls the tax of a sale, as KEY=NAME, such as domestic-20=20% (VAT on Income)',
-    z.string(rules.taxCodes).refine(isTaxCode, rules.taxCodes),
+    isTaxCode,
     rules.taxCodes
   ),
   'accounting.consultant': integer(1001, 1001, 9_999_999, 'The number of the tax adviser at DATEV (Beraternummer)'),
@@ -306,7 +306,7 @@ export const definitions = {
     60,
     'Days that a subscription keeps its access after the paid period, while the gateway retries a failed renewal'
   ),
-  'shipping.trackingUrls': list(
+  'shipping.trackingUrls': textList(
     [
       'DHL=https://www.dhl.com/en/express/tracking.html?AWB={tracking}',
       'FedEx=https://www.fedex.com/fedextrack/?trknbr={tracking}',
@@ -314,7 +314,7 @@ export const definitions = {
       'USPS=https://tools.usps.com/go/TrackConfirmAction?tLabels={tracking}'
     ],
     'The page of each carrier that shows where a shipment is, as CARRIER=URL; {tracking} is replaced',
-    z.string(rules.trackingUrls).refine(isTrackingUrl, rules.trackingUrls),
+    isTrackingUrl,
     rules.trackingUrls
   ),
   'invoice.prefix': text(
