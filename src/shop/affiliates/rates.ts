@@ -1,7 +1,6 @@
-import { and, asc, eq, gt, isNotNull, isNull, lt, lte, or } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, lt, lte, or, sql } from 'drizzle-orm'
 import { AppError, validationFailed } from '../../errors.ts'
-import { write } from '../../platform/db/database.ts'
+import { statement, write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { parseInstant } from '../../platform/days.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
@@ -30,38 +29,56 @@ const isForAllGoods = and(
   isNull(commissionRates.couponId)
 )
 
-/** The own rate of an affiliate, for all goods, at a time (epoch ms). */
-export function findOwnRate(db: Db, affiliateId: number, at: number): RateRow | undefined {
-  return db.orm
+const isForGoods = or(
+  isNotNull(commissionRates.productId),
+  isNotNull(commissionRates.categoryId),
+  isNotNull(commissionRates.couponId)
+)
+const isInForce = and(
+  lte(commissionRates.startsAt, sql.placeholder('at')),
+  or(isNull(commissionRates.endsAt), gt(commissionRates.endsAt, sql.placeholder('at')))
+)
+const ofAffiliate = eq(commissionRates.affiliateId, sql.placeholder('affiliateId'))
+
+const ownRate = statement((orm) =>
+  orm
     .select()
     .from(commissionRates)
-    .where(and(eq(commissionRates.affiliateId, affiliateId), isForAllGoods, isInForce(at)))
-    .get()
+    .where(and(ofAffiliate, isForAllGoods, isInForce))
+    .prepare()
+)
+const goodsRates = statement((orm) =>
+  orm
+    .select()
+    .from(commissionRates)
+    .where(and(or(isNull(commissionRates.affiliateId), ofAffiliate), isForGoods, isInForce))
+    .orderBy(asc(commissionRates.id))
+    .prepare()
+)
+
+/** The own rate of an affiliate, for all goods, at a time (epoch ms). */
+export function findOwnRate(db: Db, affiliateId: number, at: number): RateRow | undefined {
+  return ownRate(db).get({ affiliateId, at })
+}
+
+/** The shop's rate in basis points, for affiliates and goods without another one. */
+export function rateOfShop(db: Db): number {
+  return Math.round(setting(db, 'affiliates.rate') * 100)
 }
 
 /** The rate of an affiliate in basis points, for goods without a rate of their own: the affiliate's, else the shop's. */
 export function basicRateBps(db: Db, affiliateId: number, at: number): number {
-  return findOwnRate(db, affiliateId, at)?.rateBps ?? Math.round(setting(db, 'affiliates.rate') * 100)
+  return findOwnRate(db, affiliateId, at)?.rateBps ?? rateOfShop(db)
 }
 
 /** The rates of products, categories and coupons for the orders of an affiliate at a time (epoch ms). */
 export function ratesOfGoods(db: Db, affiliateId: number, at: number): RateRow[] {
-  const ofAffiliate = or(isNull(commissionRates.affiliateId), eq(commissionRates.affiliateId, affiliateId))
-  const isForGoods = or(
-    isNotNull(commissionRates.productId),
-    isNotNull(commissionRates.categoryId),
-    isNotNull(commissionRates.couponId)
-  )
-  return db.orm
-    .select()
-    .from(commissionRates)
-    .where(and(ofAffiliate, isForGoods, isInForce(at)))
-    .orderBy(asc(commissionRates.id))
-    .all()
+  return goodsRates(db).all({ affiliateId, at })
 }
 
-function isInForce(at: number): SQL | undefined {
-  return and(lte(commissionRates.startsAt, at), or(isNull(commissionRates.endsAt), gt(commissionRates.endsAt, at)))
+/** A rate in percent; null stays null. */
+export function percentOrNull(rateBps: number | null): number | null {
+  return rateBps === null ? null : rateBps / 100
 }
 
 /**
@@ -263,8 +280,7 @@ export function insertImportedRate(tx: Tx, { id, createdAt }: Pick<AffiliateRow,
 }
 
 function toEventData({ id, rateBps, startsAt, endsAt, createdAt: _created, ...target }: RateRow) {
-  const ratePercent = rateBps === null ? null : rateBps / 100
-  return { rateId: id, ...target, ratePercent, from: toIso(startsAt), to: toIsoOrNull(endsAt) }
+  return { rateId: id, ...target, ratePercent: percentOrNull(rateBps), from: toIso(startsAt), to: toIsoOrNull(endsAt) }
 }
 
 /** A rate as operators see it. `rate` is in percent; null for goods that earn nothing. */
@@ -311,7 +327,7 @@ export function toRate(db: Db, row: RateRow, now: number): RateView {
   return {
     id,
     ...namesOf(db, row),
-    rate: rateBps === null ? null : rateBps / 100,
+    rate: percentOrNull(rateBps),
     from: toIso(startsAt),
     to: toIsoOrNull(endsAt),
     state: isOver ? 'ended' : startsAt > now ? 'planned' : 'running'

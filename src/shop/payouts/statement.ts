@@ -11,6 +11,7 @@ import { findUserById, getUserById } from '../accounts/find.ts'
 import { users } from '../accounts/schema.ts'
 import { toProfile } from '../accounts/view.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
+import { percentOrNull } from '../affiliates/rates.ts'
 import { affiliates } from '../affiliates/schema.ts'
 import type { ShopContext } from '../context.ts'
 import { payouts } from '../referrals/schema.ts'
@@ -111,7 +112,7 @@ export function statementCsv(db: Db, { id, createdAt, reference, payee, currency
     referralId,
     orderId,
     day,
-    rateBps === null ? null : rateBps / 100,
+    percentOrNull(rateBps),
     amountCell(-amountMinor, currency),
     currency
   ])

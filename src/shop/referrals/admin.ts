@@ -18,7 +18,7 @@ import type { CsvCell } from '../../platform/csv.ts'
 import { toDecimalText } from '../../platform/money.ts'
 import { getUserById } from '../accounts/find.ts'
 import type { AffiliateRow } from '../affiliates/find.ts'
-import { findOwnRate, listRates } from '../affiliates/rates.ts'
+import { findOwnRate, listRates, percentOrNull } from '../affiliates/rates.ts'
 import type { RateView } from '../affiliates/rates.ts'
 import { toAffiliate } from '../affiliates/view.ts'
 import type { AffiliateView } from '../affiliates/view.ts'
@@ -106,10 +106,6 @@ function toLine({ orderItemId, baseMinor, rateBps, source, rateId, commissionMin
   return { orderItemId, baseMinor, rate: rateBps / 100, source, rateId, commissionMinor, takenBackMinor }
 }
 
-function percentOrNull(rateBps: number | null): number | null {
-  return rateBps === null ? null : rateBps / 100
-}
-
 function toEntry({ kind, amountMinor, currency, reason, payoutId, at }: CommissionEntryRow) {
   return { kind, amountMinor, currency, reason, payoutId, at: toIso(at) }
 }
@@ -163,13 +159,12 @@ export type AdminAffiliate = AffiliateView & {
 export function toAdminAffiliate(db: Db, affiliate: AffiliateRow, now: number): AdminAffiliate {
   const { email, displayName } = getUserById(db, affiliate.userId)
   const { userId, website, message, createdAt } = affiliate
-  const own = findOwnRate(db, affiliate.id, now)?.rateBps ?? null
   return {
     ...toAffiliate(db, affiliate, now),
     userId,
     email,
     displayName,
-    ownRate: own === null ? null : own / 100,
+    ownRate: percentOrNull(findOwnRate(db, affiliate.id, now)?.rateBps ?? null),
     website,
     message,
     createdAt: toIso(createdAt)

@@ -8,6 +8,7 @@ import { emit } from '../webhooks/emit.ts'
 import { isCreditable } from '../affiliates/credit.ts'
 import { findReferralOfOrder, storeReferral, toEventData } from './store.ts'
 import { getAffiliateById } from '../affiliates/find.ts'
+import { rateOfShop } from '../affiliates/rates.ts'
 import { isPaidOut, adjustEarned } from './ledger.ts'
 import type { AffiliateRow } from '../affiliates/find.ts'
 import { isAccepted } from './states.ts'
@@ -38,7 +39,7 @@ export type NewReferral = {
 export function createReferral(tx: Tx, input: NewReferral, now: number): ReferralRow | undefined {
   const { affiliate, orderId, visitId, goods, currency, reject: refusal, byHand = false } = input
   if (baseOf(goods) === 0 || affiliate.status !== 'active') return undefined
-  const shopRateBps = Math.round(setting(tx, 'affiliates.rate') * 100)
+  const shopRateBps = rateOfShop(tx)
   const decided = decideLines(tx, goods, { affiliateId: affiliate.id, at: now, shopRateBps })
   const caps = capsOf(tx, currency)
   const newCustomersOnly = !byHand && setting(tx, 'affiliates.newCustomers')
