@@ -26,7 +26,7 @@ export type GoodsLine = {
 /** The goods of an order, without shipping, and the coupons that it uses. */
 export type Goods = { lines: readonly GoodsLine[]; couponIds: readonly number[] }
 
-/** Whose commission it is, at the rates of which time (epoch ms). */
+/** The affiliate who earns the commission, and the time (epoch ms) whose rates count. */
 export type Terms = {
   affiliateId: number
   at: number
@@ -41,44 +41,44 @@ type LineRate = { rateBps: number; source: RateSource; rateId: number | null }
 export type DecidedLine = Pick<GoodsLine, 'itemId' | 'baseMinor'> & LineRate & { commissionMinor: number }
 
 /**
- * Decides the commission of each line of an order: the only place where a rate becomes an amount. Gift cards are excluded, and
- * an exclusion comes first, then the rate of a coupon that is valid for the line, of the product, of its deepest category, the affiliate's own, and
- * the shop's. Within each, a rate for this affiliate comes before one for all; of two that are equal in that, the lower
- * counts. Lines with the same rate are rounded together, half up.
+ * Decides the commission of each line of an order: the only place where a rate becomes an amount. Gift cards are excluded.
+ * For other goods an exclusion comes first, then the rate of a coupon that is valid for the line, of the product, of its
+ * deepest category, the affiliate's own, and the shop's. Within each, a rate for this affiliate comes before one for all; of
+ * two that are equal in that, the lower counts. Lines with the same rate are rounded together, half up.
  */
 export function decideLines(db: Db, { lines, couponIds }: Goods, terms: Terms): DecidedLine[] {
-  const rates = rateOfLines(db, lines, couponIds, terms).map((rate, index) =>
-    lines[index]?.isVoucher === true ? ofGiftCards : rate
-  )
-  const commissions = lines.map(() => 0)
-  for (const rateBps of new Set(rates.map((rate) => rate.rateBps))) {
-    const bases = lines.map(({ baseMinor }, index) => (rates[index]?.rateBps === rateBps ? baseMinor : 0))
+  const rateOf = rateFinder(db, couponIds, terms)
+  const rated = lines.map(({ itemId, productId, baseMinor, isVoucher = false }) => {
+    return { itemId, baseMinor, ...(isVoucher ? ofGiftCards : rateOf(productId)) }
+  })
+  const commissions = new Map<number, number>()
+  for (const [rateBps, group] of Map.groupBy(rated, (line) => line.rateBps)) {
+    const bases = group.map(({ baseMinor }) => baseMinor)
     const sumMinor = bases.reduce((sum, base) => sum + base, 0)
-    for (const [index, share] of shareMinor(percentOf(sumMinor, rateBps), bases).entries())
-      commissions[index] = (commissions[index] ?? 0) + share
+    const shares = shareMinor(percentOf(sumMinor, rateBps), bases)
+    for (const [index, { itemId }] of group.entries()) commissions.set(itemId, shares[index] ?? 0)
   }
-  return lines.map(({ itemId, baseMinor }, index) => ({
-    itemId,
-    baseMinor,
-    ...(rates[index] ?? { rateBps: 0, source: 'shop', rateId: null }),
-    commissionMinor: commissions[index] ?? 0
-  }))
+  return rated.map((line) => ({ ...line, commissionMinor: commissions.get(line.itemId) ?? 0 }))
 }
 
 const ofGiftCards: LineRate = { rateBps: 0, source: 'excluded', rateId: null }
 
-function rateOfLines(db: Db, lines: Goods['lines'], couponIds: readonly number[], terms: Terms): LineRate[] {
-  const { affiliateId, at, shopRateBps } = terms
+/** Finds the rate of a product in an order with some coupons. */
+function rateFinder(
+  db: Db,
+  couponIds: readonly number[],
+  { affiliateId, at, shopRateBps }: Terms
+): (productId: number) => LineRate {
   const own = findOwnRate(db, affiliateId, at)
   const basic: LineRate =
     own?.rateBps == null
       ? { rateBps: shopRateBps, source: 'shop', rateId: null }
       : { rateBps: own.rateBps, source: 'affiliate', rateId: own.id }
   const rates = ratesOfGoods(db, affiliateId, at)
-  if (rates.length === 0) return lines.map(() => basic)
+  if (rates.length === 0) return () => basic
   const scopes = new Map(couponIds.map((id) => [id, couponScope(db, id)]))
   const depths = depthsOf(db, rates)
-  return lines.map(({ productId }) => {
+  return (productId) => {
     const line = { productId, categoryIds: categoryIdsOfProduct(db, productId) }
     const isFor = (rate: RateRow): boolean => {
       const scope = rate.couponId === null ? undefined : scopes.get(rate.couponId)
@@ -90,7 +90,7 @@ function rateOfLines(db: Db, lines: Goods['lines'], couponIds: readonly number[]
     }
     const [first] = rates.filter(isFor).toSorted((a, b) => compareRates(a, b, depths))
     return first === undefined ? basic : toLineRate(first)
-  })
+  }
 }
 
 function toLineRate({ id, rateBps, couponId, productId }: RateRow): LineRate {

@@ -28,11 +28,8 @@ export function storeLines(
   lines: readonly (DecidedLine & { takenBackMinor?: number })[]
 ): void {
   tx.orm.delete(referralLines).where(eq(referralLines.referralId, referralId)).run()
-  for (const { itemId, ...line } of lines)
-    tx.orm
-      .insert(referralLines)
-      .values({ ...line, referralId, orderItemId: itemId })
-      .run()
+  const rows = lines.map(({ itemId, ...line }) => ({ ...line, referralId, orderItemId: itemId }))
+  if (rows.length > 0) tx.orm.insert(referralLines).values(rows).run()
 }
 
 /** What a referral earns, in minor units: the commission of its lines after refunds. */
