@@ -8,7 +8,7 @@ import { openAttempts } from '../../shop/payments/attempts.ts'
 import { settlePayments } from '../../shop/payments/reconcile.ts'
 import { shipmentInput, shipOrder } from '../../shop/shipments/ship-order.ts'
 import { parseId } from '../terminal/arguments.ts'
-import { changeNotes } from '../people/notes.ts'
+import { defineNote } from '../people/notes.ts'
 import { answer, by, parseLineQuantity } from './order-answer.ts'
 import { defineCreate } from './order-create.ts'
 import { defineEdit } from './order-edit.ts'
@@ -42,7 +42,10 @@ export function define(program: ShopCommand): void {
   })
   defineEdit(group)
   defineReturns(group)
-  defineNote(group)
+  defineNote(group, noteWords, (app, ref) => {
+    const { id } = getOrder(app.db, parseId(ref))
+    return { about: { orderId: id }, answer: () => answer(app, id) }
+  })
   defineMoves(group)
   defineMoney(group)
   defineTableImport(group, 'orders', 'number, status, total, createdAt, lineName, quantity and price')
@@ -60,18 +63,10 @@ export function define(program: ShopCommand): void {
   defineDeclarations(group)
 }
 
-function defineNote(group: ShopCommand): void {
-  const note = addCommand(
-    group,
-    'note <id> [text]',
-    'note something about an order that its buyer does not see',
-    'orders note 12 "Calls before the parcel arrives"'
-  ).option('--remove <note>', 'remove a note by its number')
-  runs(note, ({ app, options, now }: Work<{ remove?: string }>, id: string, text?: string) => {
-    const orderId = getOrder(app.db, parseId(id)).id
-    changeNotes(app.db, { orderId }, { ...options, text }, now)
-    return answer(app, orderId)
-  })
+const noteWords = {
+  usage: 'note <id> [text]',
+  about: 'note something about an order that its buyer does not see',
+  example: 'orders note 12 "Calls before the parcel arrives"'
 }
 
 function defineMoves(group: ShopCommand): void {

@@ -1,22 +1,42 @@
+import type { App } from '../../app.ts'
 import { AppError } from '../../errors.ts'
-import type { Db } from '../../platform/db/database.ts'
-import { parseWith } from '../../platform/http/validation.ts'
-import { addNote, noteInput, removeNote } from '../../shop/customers/notes.ts'
+import { addNote, removeNote } from '../../shop/customers/notes.ts'
 import type { NoteSubject, NoteView } from '../../shop/customers/notes.ts'
+import { addCommand, runs } from '../run.ts'
+import type { ShopCommand, Work } from '../run.ts'
 import { parseId } from '../terminal/arguments.ts'
+import type { Answer } from '../terminal/output.ts'
 import { plain, timeText } from '../terminal/table.ts'
 
-/** Adds a note or removes one. @throws AppError USAGE, VALIDATION_FAILED, NOT_FOUND */
-export function changeNotes(
-  db: Db,
+type NoteOptions = { remove?: string }
+/** The order or the account that a note is about, and what the command prints when the note is stored. */
+type Noted = { about: NoteSubject; answer: (now: number) => Answer }
+
+/** Defines `note`, which adds a note about an order or an account, or removes one. */
+export function defineNote(
+  group: ShopCommand,
+  { usage, about, example }: { usage: string; about: string; example: string },
+  find: (app: App, ref: string) => Noted
+): void {
+  const note = addCommand(group, usage, about, example).option('--remove <note>', 'remove a note by its number')
+  runs(note, ({ app, options, now }: Work<NoteOptions>, ref: string, text?: string) => {
+    const noted = find(app, ref)
+    changeNotes(app, noted.about, { ...options, text }, now)
+    return noted.answer(now)
+  })
+}
+
+/** @throws AppError USAGE, VALIDATION_FAILED, NOT_FOUND */
+function changeNotes(
+  { db }: App,
   about: NoteSubject,
-  { text, remove }: { text: string | undefined; remove?: string },
+  { text, remove }: NoteOptions & { text: string | undefined },
   now: number
 ): void {
-  if ((text === undefined) === (remove === undefined))
+  if (text === undefined && remove !== undefined) return removeNote(db, about, parseId(remove))
+  if (text === undefined || remove !== undefined)
     throw new AppError('USAGE', 'Give the text of the note, or the number of one with --remove.')
-  if (remove !== undefined) return removeNote(db, about, parseId(remove))
-  addNote(db, about, parseWith(noteInput, { text }).text, 'operator', now)
+  addNote(db, about, text, 'operator', now)
 }
 
 /** A note of the shop, as `orders show` and `users show` print it. */

@@ -31,7 +31,7 @@ import { openBalanceOf } from '../../shop/referrals/ledger.ts'
 import type { Balance } from '../../shop/referrals/shapes.ts'
 import { listNotes } from '../../shop/customers/notes.ts'
 import { entitlementLines } from './benefits.ts'
-import { changeNotes, noteLine } from './notes.ts'
+import { defineNote, noteLine } from './notes.ts'
 import { countOf } from '../terminal/arguments.ts'
 import { writeCsv } from '../terminal/files.ts'
 import type { Answer } from '../terminal/output.ts'
@@ -59,7 +59,10 @@ export function define(program: ShopCommand): void {
   defineTableImport(group, 'customers', 'email')
   defineUserEdits(group, answer)
   defineChanges(group)
-  defineNote(group)
+  defineNote(group, noteWords, (app, who) => {
+    const user = getUser(app.db, who)
+    return { about: { userId: user.id }, answer: (now) => answer(app, user, now) }
+  })
   const about =
     'erase a person permanently, with or without an account, also from guest orders with the email; amounts and history stay'
   const erasing = addCommand(group, 'erase <email-or-id>', about, 'users erase 12')
@@ -153,18 +156,10 @@ function defineChanges(group: ShopCommand): void {
   change(ending, logOutEverywhere)
 }
 
-function defineNote(group: ShopCommand): void {
-  const note = addCommand(
-    group,
-    'note <email-or-id> [text]',
-    'note something about an account that its person does not see',
-    'users note 12 "Prefers to be called in the evening"'
-  ).option('--remove <note>', 'remove a note by its number')
-  runs(note, ({ app, options, now }: Work<{ remove?: string }>, who: string, text?: string) => {
-    const user = getUser(app.db, who)
-    changeNotes(app.db, { userId: user.id }, { ...options, text }, now)
-    return answer(app, user, now)
-  })
+const noteWords = {
+  usage: 'note <email-or-id> [text]',
+  about: 'note something about an account that its person does not see',
+  example: 'users note 12 "Prefers to be called in the evening"'
 }
 
 async function create({ app, options, now, terminal }: Work<CreateOptions>): Promise<Answer> {

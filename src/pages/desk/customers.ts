@@ -1,5 +1,4 @@
-import { parseWith } from '../../platform/http/validation.ts'
-import { addNote, noteInput } from '../../shop/customers/notes.ts'
+import { addNote } from '../../shop/customers/notes.ts'
 import { noteBlocks, noteCommand, noteRows } from './notes.ts'
 import { AppError } from '../../errors.ts'
 import { eraseEverywhere, eraseGuestEverywhere } from '../../operations/erase-person.ts'
@@ -304,7 +303,7 @@ export const customerActions: readonly Action[] = [
     run: (call, form) => {
       const { app, by, now } = call
       const { id: userId } = userOf(call)
-      addNote(app.db, { userId }, parseWith(noteInput, { text: form.get('text') ?? '' }).text, by, now)
+      addNote(app.db, { userId }, form.get('text') ?? '', by, now)
       return `/desk/customers/${userId}`
     }
   },

@@ -3,7 +3,7 @@ import { parseWith } from '../../platform/http/validation.ts'
 import { toMinor } from '../../platform/money.ts'
 import { shipToOf } from '../../platform/postal/address.ts'
 import { findNamedItems, nameItem } from '../../shop/checkout/phone-order.ts'
-import { addNote, noteInput } from '../../shop/customers/notes.ts'
+import { addNote } from '../../shop/customers/notes.ts'
 import { changeOrder, planChange } from '../../shop/corrections/change-order.ts'
 import type { OrderEdits } from '../../shop/corrections/change-order.ts'
 import { buyerEdits } from '../../shop/corrections/edit-order.ts'
@@ -212,8 +212,7 @@ export const orderChanges: readonly Action[] = [
     text: ({ words }) => words.t('desk.addNoteText'),
     rows: noteRows,
     command: (call, form) => noteCommand('orders', idOf(call), form),
-    run: ({ app, by, now }, form, orderId) =>
-      addNote(app.db, { orderId }, parseWith(noteInput, { text: form.get('text') ?? '' }).text, by, now)
+    run: ({ app, by, now }, form, orderId) => addNote(app.db, { orderId }, form.get('text') ?? '', by, now)
   }),
   orderAction('goods', 'orders.money', {
     submit: ({ words }) => words.t('desk.goods'),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
+import { parseWith } from '../../platform/http/validation.ts'
 import { toIso } from '../../platform/iso-time.ts'
 import { codePoints } from '../../platform/text.ts'
 import { notes } from '../orders/schema.ts'
@@ -22,8 +23,13 @@ export const noteInput = z.object({
     .refine((text) => !/[^\P{Cc}\n]/u.test(text), 'A note must not contain control characters.')
 })
 
-/** Adds a note, which the buyer never sees, except in an export of their data. An erasure of the person deletes it. */
-export function addNote(db: Db, about: NoteSubject, text: string, by: string, now: number): void {
+/**
+ * Adds a note, which the buyer never sees, except in an export of their data. An erasure of the person deletes it.
+ *
+ * @throws AppError VALIDATION_FAILED (`text`)
+ */
+export function addNote(db: Db, about: NoteSubject, typed: string, by: string, now: number): void {
+  const { text } = parseWith(noteInput, { text: typed })
   write(db, (tx) =>
     tx.orm
       .insert(notes)
