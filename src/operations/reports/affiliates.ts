@@ -48,10 +48,8 @@ export const affiliatesReport = defineReport({
   read: ({ shop: { db }, period: days, options: { limit } }) => {
     const rows = affiliateResults(db, { ...days, currency: setting(db, 'shop.currency') })
     const left = rows.length - limit
-    const timeZone = setting(db, 'shop.timeZone')
     return {
-      subtitle: `${days.from} to ${days.to} (${timeZone})`,
-      head: { ...days, timeZone, totals: totalsOf(rows) },
+      head: { totals: totalsOf(rows) },
       rows,
       limit,
       charts: [

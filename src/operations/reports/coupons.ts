@@ -44,11 +44,8 @@ export const couponsReport = defineReport({
   bar: ({ revenueMinor }) => revenueMinor,
   read: ({ shop: { db }, period: days, options: { limit } }) => {
     const { rows, totals } = readSnapshot(db, () => usedWithin(db, spanOf(db, days)))
-    const timeZone = setting(db, 'shop.timeZone')
     const left = rows.length - limit
     return {
-      subtitle: `${days.from} to ${days.to} (${timeZone})`,
-      head: { ...days, timeZone },
       rows,
       limit,
       counted: totals,

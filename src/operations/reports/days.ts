@@ -1,6 +1,6 @@
 import { AppError, validationFailed } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { toDay } from '../../platform/iso-time.ts'
+import { toDay, toIso } from '../../platform/iso-time.ts'
 import { addDays, countDays, isDay, parseInstant } from '../../platform/days.ts'
 import type { Edge } from '../../platform/days.ts'
 import { endOfShopDay, shopDay, shopTimeZone, startOfShopDay } from '../../shop/settings/shop-days.ts'
@@ -159,11 +159,23 @@ export function lastQuarter(today: string): string {
 
 type PeriodOption = { name: keyof PeriodOptions; flags: string; about: string }
 
-/** A kind of period: its options, and what it makes of them. `parse` throws AppError USAGE. */
+/** A period as a report names it: in words, and in its JSON. */
+type NamedPeriod = { text: string; head: object }
+
+/** A kind of period: its options, what it makes of them, and how reports name it. `parse` throws AppError USAGE. */
 export type PeriodKind<T> = {
   options: readonly PeriodOption[]
   parse: (options: PeriodOptions, now: number, db: Db) => T
+  describe: (period: T, db: Db) => NamedPeriod
 }
+
+/** A period in the shop's time zone. */
+function inShopTime(db: Db, text: string, head: object): NamedPeriod {
+  const timeZone = shopTimeZone(db)
+  return { text: `${text} (${timeZone})`, head: { ...head, timeZone } }
+}
+
+const describeDays = (days: Days, db: Db): NamedPeriod => inShopTime(db, `${days.from} to ${days.to}`, days)
 
 const fromOption = (about: string): PeriodOption => ({ name: 'from', flags: '--from <date>', about })
 const toOption = (about: string): PeriodOption => ({ name: 'to', flags: '--to <date>', about })
@@ -184,7 +196,8 @@ export const shopDays: PeriodKind<Days> = {
     toOption(lastDay),
     quarterOption
   ],
-  parse: (options, now, db) => parseDays(options, shopDay(db, now), firstOfMonth)
+  parse: (options, now, db) => parseDays(options, shopDay(db, now), firstOfMonth),
+  describe: describeDays
 }
 
 /** The last 30 days in the shop's time zone. Days that have not come yet are left out. */
@@ -194,7 +207,8 @@ export const recentDays: PeriodKind<Days> = {
     const today = shopDay(db, now)
     const { from, to } = parseDays(options, today, (last) => addDays(last, -29))
     return { from, to: to > today && from <= today ? today : to }
-  }
+  },
+  describe: describeDays
 }
 
 /** Instants (epoch ms); days are those of the shop's time zone. `to` is not included. */
@@ -203,7 +217,9 @@ export const instants: PeriodKind<{ from: number; to: number }> = {
     fromOption(`first day, or a time (default: ${defaultDays - 1} days before the last day)`),
     toOption('last day in the time zone of the shop, or a time (default: now)')
   ],
-  parse: parsePeriod
+  parse: parsePeriod,
+  describe: ({ from, to }, db) =>
+    inShopTime(db, `${shopDay(db, from)} to ${shopDay(db, to - 1)}`, { from: toIso(from), to: toIso(to) })
 }
 
 /** Days in the shop's time zone, by default those of the last quarter that is over. */
@@ -219,14 +235,20 @@ export const taxDays: PeriodKind<Days> = {
     return isOpen && options.quarter === undefined
       ? daysOfQuarter(lastQuarter(today))
       : parseDays(options, today, firstOfMonth)
-  }
+  },
+  describe: describeDays
 }
 
 /** A quarter in the shop's time zone, by default the last one that is over. */
 export const quarters: PeriodKind<string> = {
   options: [{ ...quarterOption, about: 'the quarter, such as 2026Q4 (default: the last one that is over)' }],
-  parse: (options, now, db) => (options.quarter === undefined ? lastQuarter(shopDay(db, now)) : parseQuarter(options))
+  parse: (options, now, db) => (options.quarter === undefined ? lastQuarter(shopDay(db, now)) : parseQuarter(options)),
+  describe: (quarter, db) => inShopTime(db, quarter, { quarter, ...daysOfQuarter(quarter) })
 }
 
 /** Days in the shop's time zone; a side without an option is open. */
-export const openDays: PeriodKind<Partial<Days>> = { options: shopDays.options, parse: parseOpenDays }
+export const openDays: PeriodKind<Partial<Days>> = {
+  options: shopDays.options,
+  parse: parseOpenDays,
+  describe: (days) => ({ text: `${days.from ?? 'the first'} to ${days.to ?? 'the last'}`, head: days })
+}

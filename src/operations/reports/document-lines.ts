@@ -70,8 +70,6 @@ export const documentLines = defineReport({
   columns,
   totals: { label: 'Total', by: ({ currency }) => currency },
   read: ({ shop: { db }, period: days }) => ({
-    subtitle: `${days.from ?? 'the first'} to ${days.to ?? 'the last'}`,
-    head: days,
     rows: Iterator.from(listDocuments(db, days)).flatMap(linesOf).toArray(),
     notes: []
   })

@@ -3,7 +3,6 @@ import { AppError } from '../../errors.ts'
 import { readVatId } from '../../platform/vat.ts'
 import { journalOf } from '../../shop/invoices/journal.ts'
 import type { JournalRow } from '../../shop/invoices/journal.ts'
-import { setting } from '../../shop/settings/settings.ts'
 import { isOwedByBuyer } from '../../shop/tax/categories.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { taxDays } from './days.ts'
@@ -55,10 +54,7 @@ export const ecSalesReport = defineReport({
   read: ({ shop: { db }, period: days }) => {
     assertInEu(db, 'The EC sales list is')
     const rows = ecSales(journalOf(db, days))
-    const timeZone = setting(db, 'shop.timeZone')
     return {
-      subtitle: `${days.from} to ${days.to} (${timeZone})`,
-      head: { ...days, timeZone },
       rows,
       charts: chartsByCurrency({ title: 'Net by VAT id', kind: 'bars', most: 20 }, rows, (row) => ({
         label: row.vatId ?? 'erased',

@@ -56,17 +56,12 @@ export const giftCardsReport = defineReport({
   input: z.object({}),
   columns,
   totals: { label: 'Total', by: ({ currency }) => currency },
-  read: ({ shop: { db }, period: days }) => {
-    const timeZone = setting(db, 'shop.timeZone')
-    return {
-      subtitle: `${days.from} to ${days.to} (${timeZone})`,
-      head: { ...days, timeZone },
-      rows: readSnapshot(db, () => liabilityOf(db, spanOf(db, days))),
-      notes: [
-        'What is on gift cards is owed until it pays an order, and is no turnover. Tax is due when they are used (multi-purpose vouchers, directive 2006/112/EC, article 73a).'
-      ]
-    }
-  }
+  read: ({ shop: { db }, period: days }) => ({
+    rows: readSnapshot(db, () => liabilityOf(db, spanOf(db, days))),
+    notes: [
+      'What is on gift cards is owed until it pays an order, and is no turnover. Tax is due when they are used (multi-purpose vouchers, directive 2006/112/EC, article 73a).'
+    ]
+  })
 })
 
 function liabilityOf(db: Db, { startsAt, endsAt }: { startsAt: number; endsAt: number }): Liability[] {

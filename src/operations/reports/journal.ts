@@ -6,7 +6,6 @@ import { journalOf } from '../../shop/invoices/journal.ts'
 import { invoices } from '../../shop/invoices/schema.ts'
 import { paymentAttempts } from '../../shop/payments/schema.ts'
 import { isOwedByBuyer } from '../../shop/tax/categories.ts'
-import { setting } from '../../shop/settings/settings.ts'
 import { accountsOf, postingsOf } from './accounts.ts'
 import type { PaidBy, PostedRow } from './accounts.ts'
 import { datevFile } from './datev.ts'
@@ -79,7 +78,6 @@ export const journalReport = defineReport({
   ],
   read: ({ shop: { db }, period: days }) => {
     const rows = postedJournal(db, days)
-    const timeZone = setting(db, 'shop.timeZone')
     const byMonth = Map.groupBy(rows, ({ date, currency }) => `${date.slice(0, 'YYYY-MM'.length)} ${currency}`)
     const months = [...byMonth.values()].flatMap((some) => {
       const [first] = some
@@ -88,8 +86,6 @@ export const journalReport = defineReport({
       return [{ month: first.date.slice(0, 'YYYY-MM'.length), currency: first.currency, grossMinor }]
     })
     return {
-      subtitle: `${days.from} to ${days.to} (${timeZone})`,
-      head: { ...days, timeZone },
       rows,
       charts: chartsByCurrency({ title: 'Gross by month', kind: 'columns' }, months, ({ month, grossMinor }) => ({
         label: month,

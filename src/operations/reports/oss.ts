@@ -91,11 +91,8 @@ export const ossReport = defineReport({
   read: ({ shop: { db }, period: quarter }) => {
     assertInEu(db, 'The One-Stop-Shop is')
     const rows = readSnapshot(db, () => ossRows(db, quarter))
-    const timeZone = setting(db, 'shop.timeZone')
     const isOwn = setting(db, 'tax.crossBorder') === 'own'
     return {
-      subtitle: `${quarter} (${timeZone})`,
-      head: { quarter, ...daysOfQuarter(quarter), timeZone },
       rows,
       charts: chartsByCurrency({ title: 'Tax by country', kind: 'bars' }, rows, (row) => ({
         label: `${nameOf(row)}, ${percentOf(row)} %`,

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { addDays, countDays } from '../../platform/days.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { toIso } from '../../platform/iso-time.ts'
 import { formatMoney, toMajor } from '../../platform/money.ts'
 import type { ShopContext } from '../../shop/context.ts'
-import { shopDay, shopTimeZone } from '../../shop/settings/shop-days.ts'
+import { shopDay } from '../../shop/settings/shop-days.ts'
 import { instants } from './days.ts'
 import { comparePayments } from './payments/compare.ts'
 import type { PaymentRow } from './payments/compare.ts'
@@ -86,15 +85,7 @@ export const paymentsReport = defineReport({
     const { rows, foreign } = await comparePayments(shop, period, onStep)
     const totals = totalsOf(rows)
     return {
-      subtitle: `${shopDay(shop.db, period.from)} to ${shopDay(shop.db, period.to - 1)} (${shopTimeZone(shop.db)})`,
-      head: {
-        from: toIso(period.from),
-        to: toIso(period.to),
-        timeZone: shopTimeZone(shop.db),
-        foreign,
-        differences: countDifferences(rows),
-        totals: totals.map(inMajor)
-      },
+      head: { foreign, differences: countDifferences(rows), totals: totals.map(inMajor) },
       rows,
       figures: totals.flatMap(({ currency, amount, refunded, fee, net }) => [
         { label: `Charged, ${currency}`, value: formatMoney(amount, currency) },

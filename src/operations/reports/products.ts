@@ -64,11 +64,9 @@ export const productsReport = defineReport({
   read: ({ shop: { db }, period: days, options: { limit } }) => {
     const sold = byProduct(unitsSold(db, days))
     const best = withMargin(db, days, named(db, sold.slice(0, limit)))
-    const timeZone = setting(db, 'shop.timeZone')
     const left = sold.length - best.length
     return {
-      subtitle: `${days.from} to ${days.to} (${timeZone})`,
-      head: { ...days, timeZone, products: sold.length },
+      head: { products: sold.length },
       rows: best,
       counted: sold.map((row) => ({ ...row, slug: '', name: '', marginMinor: null, netMinor: null })),
       figures: [{ label: 'Products sold', value: String(sold.length) }],

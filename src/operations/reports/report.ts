@@ -90,6 +90,8 @@ export const limitOption: ReportOption = { flags: '--limit <n>', about: 'maximum
 type Asked<Shop, Period, Options> = {
   shop: Shop
   period: Period
+  /** The period in words. */
+  periodText: string
   options: Options
   onStep: (text: string) => void
 }
@@ -102,9 +104,10 @@ type Figure = { label: string; value: string }
 
 /** What a report found. */
 type Found<Row> = {
-  subtitle: string
-  /** What the JSON says besides the rows and totals. */
-  head: object
+  /** Default: the period in words. */
+  subtitle?: string
+  /** What the JSON says besides the period, the rows and the totals. */
+  head?: object
   rows: readonly Row[]
   /** The number of rows to show; the totals are those of all rows. */
   limit?: number
@@ -196,8 +199,9 @@ export function defineReport<Row, Period, Input extends z.ZodType, Shop extends 
   const { name, about, example, period, options = [], formats = [], input, read } = definition
   const make: Report<Shop>['make'] = async (shop, given, now, onStep = () => undefined) => {
     const asked = { shop, period: period.parse(given, now, shop.db), options: input.parse(given) }
-    const found = await read({ ...asked, onStep })
-    const made = toReport(definition, found)
+    const { text: periodText, head } = period.describe(asked.period, shop.db)
+    const found = await read({ ...asked, periodText, onStep })
+    const made = toReport(definition, { subtitle: periodText, ...found, head: { ...head, ...found.head } })
     const file: MadeReport['file'] = (format) => {
       const own = formats.find((each) => each.name === format)
       const content = own === undefined ? mark + made.csv() : own.write({ ...asked, rows: found.rows })
@@ -209,9 +213,10 @@ export function defineReport<Row, Period, Input extends z.ZodType, Shop extends 
   return { name, about, example, period, options, formats: [plain, ...formats], make }
 }
 
+type Titled<Row> = Found<Row> & { subtitle: string; head: object }
 type Shape<Row> = Pick<Definition<never, Row, never, z.ZodType>, 'title' | 'columns' | 'totals' | 'bar'>
 
-function toReport<Row>(shape: Shape<Row>, found: Found<Row>): Omit<MadeReport, 'file'> & { csv: () => string } {
+function toReport<Row>(shape: Shape<Row>, found: Titled<Row>): Omit<MadeReport, 'file'> & { csv: () => string } {
   const { columns, totals } = shape
   const shown = found.rows.slice(0, found.limit)
   const counted = found.counted ?? found.rows
@@ -237,7 +242,7 @@ function toReport<Row>(shape: Shape<Row>, found: Found<Row>): Omit<MadeReport, '
 
 function toPage<Row>(
   shape: Shape<Row>,
-  found: Found<Row>,
+  found: Titled<Row>,
   shown: readonly Row[],
   groups: (readonly Row[])[]
 ): ReportPage {

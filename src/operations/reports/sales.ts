@@ -78,13 +78,12 @@ export const salesReport = defineReport({
   columns,
   totals: { label: 'Total', by: ({ currency }) => currency },
   bar: ({ totalMinor }) => totalMinor,
-  read: ({ shop: { db }, period: days, options }) => {
+  read: ({ shop: { db }, period: days, periodText, options }) => {
     const unit = options.by ?? fittingUnit(days)
     const rows = salesOf(db, days, unit).map((row) => ({ ...row, label: labelOf(row, unit) }))
-    const timeZone = setting(db, 'shop.timeZone')
     return {
-      subtitle: `${days.from} to ${days.to} (${timeZone}), by ${unit}`,
-      head: { ...days, timeZone, by: unit },
+      subtitle: `${periodText}, by ${unit}`,
+      head: { by: unit },
       rows,
       titles: { from: { day: 'Day', week: 'From', month: 'Month' }[unit] },
       charts: chartsByCurrency(

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { Db } from '../../platform/db/database.ts'
 import { rawStatement } from '../../platform/db/database.ts'
-import { setting } from '../../shop/settings/settings.ts'
 import { countDays } from '../../platform/days.ts'
 import { recentDays } from './days.ts'
 import type { Days } from './days.ts'
@@ -64,14 +63,13 @@ export const stockReport = defineReport({
   ],
   input: z.object({ low: z.number(), all: z.boolean().default(false) }),
   columns,
-  read: ({ shop: { db }, period: days, options: { low, all } }) => {
+  read: ({ shop: { db }, period: days, periodText, options: { low, all } }) => {
     const lines = linesOf(db, days, low)
     const rows = all ? lines : lines.filter(({ state }) => state !== 'ok')
     const count = (state: State): number => lines.filter((line) => line.state === state).length
-    const timeZone = setting(db, 'shop.timeZone')
     return {
-      subtitle: `what was sold from ${days.from} to ${days.to} (${timeZone})`,
-      head: { ...days, timeZone, low, counts: { soldOut: count('sold_out'), low: count('low'), ok: count('ok') } },
+      subtitle: `what was sold from ${periodText}`,
+      head: { low, counts: { soldOut: count('sold_out'), low: count('low'), ok: count('ok') } },
       rows,
       figures: [
         { label: 'Sold out', value: String(count('sold_out')) },

@@ -3,7 +3,6 @@ import { countryName } from '../../platform/postal/countries.ts'
 import { taxSums } from '../../shop/invoices/tax-sums.ts'
 import type { TaxSum } from '../../shop/invoices/tax-sums.ts'
 import { isOwedByBuyer } from '../../shop/tax/categories.ts'
-import { setting } from '../../shop/settings/settings.ts'
 import { rateLabel } from '../../shop/tax/terms.ts'
 import { shopDays } from './days.ts'
 import { amount, chartsByCurrency, defineReport } from './report.ts'
@@ -46,11 +45,8 @@ export const taxReport = defineReport({
   totals: { label: 'Total', by: ({ currency }) => currency },
   read: ({ shop: { db }, period: days }) => {
     const rows = taxSums(db, days)
-    const timeZone = setting(db, 'shop.timeZone')
     const taxed = rows.filter(({ taxMinor }) => taxMinor > 0)
     return {
-      subtitle: `${days.from} to ${days.to} (${timeZone})`,
-      head: { ...days, timeZone },
       rows,
       charts: chartsByCurrency({ title: 'Tax by country', kind: 'bars' }, taxed, (sum) => ({
         label: `${placeOf(sum)}, ${rateLabel(sum)}`,
