@@ -262,19 +262,21 @@ function actionsOf(
   return links.filter(([isShown]) => isShown).map(([, label, path]) => ({ label, url: `/desk/orders/${id}/${path}` }))
 }
 
-function showSlip({ app, params }: DeskCall): PageReply {
-  const id = Number(params[0])
-  return printed(`slip-${id}.html`, packingSlips(setting(app.db, 'shop.name'), toPack(app.db, id)))
+function showSlip(call: DeskCall): PageReply {
+  const { db } = call.app
+  const id = idOf(call)
+  return printed(`slip-${id}.html`, packingSlips(setting(db, 'shop.name'), toPack(db, id)))
 }
 
-function showLabel({ app, params }: DeskCall): PageReply {
-  const id = Number(params[0])
-  return printed(`label-${id}.html`, addressLabels(app.db, toPack(app.db, id)))
+function showLabel(call: DeskCall): PageReply {
+  const { db } = call.app
+  const id = idOf(call)
+  return printed(`label-${id}.html`, addressLabels(db, toPack(db, id)))
 }
 
 /** @throws AppError CONFLICT when nothing of the order is left to ship */
 function toPack(db: App['db'], id: number): OrderToPack[] {
-  const orders = [...listOrdersToPack(db)].filter((order) => order.id === id)
+  const orders = [...listOrdersToPack(db, id)]
   if (orders.length === 0) throw new AppError('CONFLICT', `Nothing of order ${id} is left to ship.`)
   return orders
 }

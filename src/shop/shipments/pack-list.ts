@@ -34,8 +34,10 @@ export type OrderToPack = {
 /**
  * The paid orders with something left to ship, the longest paid first, and after each those that add to it. Orders that wait
  * for an address, or for the payment of what changes them, are left out. They are read while they are used.
+ *
+ * @param only the one order that counts
  */
-export function listOrdersToPack(db: Db): Generator<OrderToPack, void> {
+export function listOrdersToPack(db: Db, only?: number): Generator<OrderToPack, void> {
   const processing = db.orm
     .select({ id: orders.id, addedTo: orders.addedTo })
     .from(orders)
@@ -55,7 +57,8 @@ export function listOrdersToPack(db: Db): Generator<OrderToPack, void> {
   const inTurn = processing.flatMap(({ id, addedTo }) =>
     addedTo !== null && known.has(addedTo) ? [] : [id, ...(additions.get(id) ?? []).map((each) => each.id)]
   )
-  return inPartsById(db, inTurn, (ids) =>
+  const wanted = only === undefined ? inTurn : inTurn.filter((id) => id === only)
+  return inPartsById(db, wanted, (ids) =>
     ids
       .map((id) => getOrder(db, id))
       .filter(({ id, addedTo }) => !waiting.has(addedTo ?? id))
