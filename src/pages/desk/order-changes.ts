@@ -95,14 +95,19 @@ function knownQuantities({ app }: DeskCall, id: number): number[] {
   return itemsOf(app.db, id).map((item) => item.quantity - (returned.get(item.id) ?? 0))
 }
 
+/** The lines for which another quantity was typed. */
+function typedLines(call: DeskCall, form: URLSearchParams): { line: number; text: string }[] {
+  return knownQuantities(call, idOf(call)).flatMap((known, index) => {
+    const text = textOf(form, `line-${index + 1}`)
+    return text === undefined || text === String(known) ? [] : [{ line: index + 1, text }]
+  })
+}
+
 /** The lines that have another quantity now. @throws AppError VALIDATION_FAILED */
 function changedLines(call: DeskCall, form: URLSearchParams): OrderEdits['lines'] {
-  return knownQuantities(call, idOf(call)).flatMap((known, index) => {
-    const name = `line-${index + 1}`
-    const text = textOf(form, name)
-    if (text === undefined || text === String(known)) return []
-    if (!/^\d{1,6}$/.test(text)) throw refuseField(name, call.words.t('desk.wholeNumber'))
-    return [{ line: index + 1, quantity: Number(text) }]
+  return typedLines(call, form).map(({ line, text }) => {
+    if (!/^\d{1,6}$/.test(text)) throw refuseField(`line-${line}`, call.words.t('desk.wholeNumber'))
+    return { line, quantity: Number(text) }
   })
 }
 
@@ -117,13 +122,10 @@ function goodsOf(call: DeskCall, form: URLSearchParams): OrderEdits {
 }
 
 function goodsCommand(call: DeskCall, form: URLSearchParams): string {
-  const typed = knownQuantities(call, idOf(call)).flatMap((known, index) => {
-    const text = textOf(form, `line-${index + 1}`)
-    return text === undefined || text === String(known) ? [] : [`${index + 1}:${text}`]
-  })
+  const typed = typedLines(call, form)
   return commandOf(`orders edit ${idOf(call)}`, {
-    line: typed.filter((each) => !each.endsWith(':0')),
-    remove: typed.filter((each) => each.endsWith(':0')).map((each) => each.slice(0, -2)),
+    line: typed.filter(({ text }) => text !== '0').map(({ line, text }) => `${line}:${text}`),
+    remove: typed.filter(({ text }) => text === '0').map(({ line }) => String(line)),
     add: typedItems(form, 'items'),
     'shipping-method': textOf(form, 'shippingMethod')
   })
