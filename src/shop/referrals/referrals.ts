@@ -80,14 +80,15 @@ export function moveReferral(tx: Tx, input: NewReferral, now: number): void {
   if (before === undefined) return void createReferral(tx, input, now)
   if (isAccepted(before.status)) return
   if (before.status === 'pending') emit(tx, 'referral.rejected', { ...toEventData(before), reason: 'outranked' }, now)
+  const owner = { affiliateId: affiliate.id, visitId }
+  const decided = decideAgain(tx, { ...before, ...owner }, goods)
   const moved = tx.orm
     .update(referrals)
-    .set({ affiliateId: affiliate.id, visitId, ...pending, updatedAt: now })
+    .set({ ...owner, ...pending, ...summaryOf(decided, before), updatedAt: now })
     .where(eq(referrals.id, before.id))
     .returning()
     .get()
-  const decided = decideAgain(tx, moved, goods)
-  emit(tx, 'referral.created', toEventData(storeReferral(tx, moved, summaryOf(decided, moved), now)), now)
+  emit(tx, 'referral.created', toEventData(moved), now)
 }
 
 function decideAgain(
