@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/database.ts'
 import { parseRate } from '../../shop/affiliates/input.ts'
 import { getAffiliate } from '../../shop/affiliates/find.ts'
-import { addRate, endRate, listRates, toRate } from '../../shop/affiliates/rates.ts'
+import { addRate, endRate, goodsOfRate, listRates, toRate } from '../../shop/affiliates/rates.ts'
 import type { NewRate, RateRow, RateView } from '../../shop/affiliates/rates.ts'
 import { untilText } from '../../shop/settings/shop-days.ts'
 import { AppError } from '../../errors.ts'
@@ -64,22 +64,16 @@ function answer(db: Db, row: RateRow, now: number): Answer {
 
 /** A rate in one line. */
 export function describeRate(db: Db, rate: RateView): string {
-  const [thing = '', affiliate = '', percent = '', from = '', until = '', state = ''] = cells(db, rate)
+  const [goods, affiliate, percent, from, until, state] = cells(db, rate)
   const of = affiliate === '' ? '' : ` for ${affiliate}`
   const days = rate.to === null ? `from ${from} on` : `from ${from} until ${until}`
-  return plain(`${thing}${of}: ${percent}, ${days}, ${state}`)
+  return plain(`${goods}${of}: ${percent}, ${days}, ${state}`)
 }
 
-function cells(db: Db, { product, category, coupon, affiliate, rate, from, to, state }: RateView): string[] {
-  const thing =
-    product !== null
-      ? `product ${product}`
-      : category !== null
-        ? `category ${category}`
-        : coupon !== null
-          ? `coupon ${coupon}`
-          : 'all goods'
+/** What a rate is for, the affiliate, the rate, its first and last day, and its state. */
+function cells(db: Db, view: RateView): [string, string, string, string, string, string] {
+  const { affiliate, rate, from, to, state } = view
   const percent = rate === null ? 'excluded' : `${rate} %`
   const until = to === null ? '' : untilText(db, Date.parse(to))
-  return [thing, affiliate ?? '', percent, timeText(Date.parse(from)), until, state]
+  return [goodsOfRate(view) ?? 'all goods', affiliate ?? '', percent, timeText(Date.parse(from)), until, state]
 }

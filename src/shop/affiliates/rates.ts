@@ -357,13 +357,16 @@ export function describeRate(db: Db, id: number): string {
 }
 
 function describeTarget(db: Db, target: RateTarget): string {
-  const { affiliate, product, category, coupon } = namesOf(db, target)
-  const named = [
-    ...(product === null ? [] : [`product ${product}`]),
-    ...(category === null ? [] : [`category ${category}`]),
-    ...(coupon === null ? [] : [`coupon ${coupon}`])
-  ]
-  const [thing] = named
-  if (thing === undefined) return affiliate ?? ''
-  return affiliate === null ? thing : `${thing} of ${affiliate}`
+  const names = namesOf(db, target)
+  const { affiliate } = names
+  const goods = goodsOfRate(names)
+  if (goods === null) return affiliate ?? ''
+  return affiliate === null ? goods : `${goods} of ${affiliate}`
+}
+
+/** The goods that a rate is for, in words: `category light`; null for all goods. */
+export function goodsOfRate({ product, category, coupon }: Pick<RateView, 'product' | 'category' | 'coupon'>) {
+  if (product !== null) return `product ${product}`
+  if (category !== null) return `category ${category}`
+  return coupon === null ? null : `coupon ${coupon}`
 }
