@@ -39,15 +39,13 @@ const ownCoupon = { affiliateId: id, couponId, code: z.string().meta({ example: 
 const payout = { payoutId: id, affiliateId: id, amountMinor: minor, currency }
 const membership = { membershipId: id, userId: id, plan: z.string().meta({ example: 'keepers-circle' }) }
 
-const returned = z
-  .array(
-    z.object({
-      line: z.int().meta({ description: 'The number of the line in the order, from 1.', example: 1 }),
-      name: z.string().meta({ example: 'Storm lantern' }),
-      quantity: z.int().meta({ example: 1 })
-    })
-  )
-  .meta({ description: 'What comes back.' })
+/** Units of a line of an order. */
+const units = z.object({
+  line: z.int().meta({ description: 'The number of the line in the order, from 1.', example: 1 }),
+  name: z.string().meta({ example: 'Storm lantern' }),
+  quantity: z.int().meta({ example: 1 })
+})
+const returned = z.array(units).meta({ description: 'What comes back.' })
 
 /** Every event type with the schema of its data. */
 export const eventTypes = {
@@ -100,14 +98,7 @@ export const eventTypes = {
           'Where the money goes: back the way it was paid, to the payment of another order, or onto the gift card that paid.'
       }),
       lines: z
-        .array(
-          z.object({
-            line: z.int().meta({ description: 'The number of the line in the order, from 1.', example: 1 }),
-            name: z.string().meta({ example: 'Storm lantern' }),
-            quantity: z.int().meta({ example: 1 }),
-            amountMinor: minor
-          })
-        )
+        .array(units.extend({ amountMinor: minor }))
         .meta({ description: 'What is given back. Empty for a refund of an amount.' }),
       shippingMinor: minor
     },
@@ -158,15 +149,7 @@ export const eventTypes = {
     {
       declarationId: id,
       orderId: id.nullable().meta({ description: 'Null if no order has the number and the email.' }),
-      lines: z
-        .array(
-          z.object({
-            line: z.int().meta({ description: 'The number of the line in the order, from 1.', example: 1 }),
-            name: z.string().meta({ example: 'Storm lantern' }),
-            quantity: z.int().meta({ example: 1 })
-          })
-        )
-        .meta({ description: 'What the buyer withdraws from. Empty without an order.' })
+      lines: z.array(units).meta({ description: 'What the buyer withdraws from. Empty without an order.' })
     },
     'order'
   ),
