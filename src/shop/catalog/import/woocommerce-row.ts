@@ -238,12 +238,7 @@ export function factsOf(product: WooRow, children: readonly WooRow[], woo: WooCo
 
 function safetyOf({ row }: WooRow, { table }: WooContext): Record<string, string | null> {
   const known = Object.entries(safetyColumns).filter(([, columns]) => columns.some(table.has))
-  return Object.fromEntries(
-    known.map(([field, columns]) => {
-      const column = columns.find((each) => row.cell(each) !== '')
-      return [field, column === undefined ? null : htmlToText(row.cell(column))]
-    })
-  )
+  return Object.fromEntries(known.map(([field, columns]) => [field, htmlToText(firstOf(row, columns)) || null]))
 }
 
 function taxOf({ row, name }: WooRow, { table, report }: WooContext): { taxClass?: TaxClass } {
