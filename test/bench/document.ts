@@ -29,7 +29,7 @@ npm run torture -- operators       # each piece of operators' work beside buyers
 - The row \`everything\` compares a shop with 1,000,000 orders and users, 100,000 products and 10,000,000 events with one that
   has a tenth of each. Searches that find ten times as many products, and \`--search\` of the command line, take longer there:
   they read every match.
-- In \`flash-sale\`, 100,000 guests send one cart each, and nobody pays during the measurement.
+- In \`flash-sale\`, 100,000 guests send one cart each. They do not pay during the measurement.
 
 The benchmark itself writes everything below this line: the day, the commit, the machine and the figures of each run.
 `

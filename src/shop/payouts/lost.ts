@@ -40,8 +40,9 @@ export function assertNoneLost(db: Db): void {
 /**
  * Records the lost payouts again, with their id, date, reference and person, and the lost failures: what they paid counts as
  * paid, and what came back is due. What they paid for a referral that this database does not have becomes a debt, which the
- * commission sets off if the order is entered again. A payout to an account that is lost, too, is one to the erased account
- * whose commissions it paid. Without one it cannot be recorded, and only ends the wait.
+ * commission sets off if the order is entered again. If the account of the payee is lost too, the payout goes to the erased
+ * account whose commissions it paid. If there is no such account either, the payout cannot be recorded and is only taken off
+ * the list.
  */
 export function adoptLostPayouts(db: Db, now: number): PayoutRow[] {
   return write(db, (tx) =>

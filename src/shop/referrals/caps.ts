@@ -19,7 +19,7 @@ export function capsOf(db: Db, currency: string): Caps {
   return { orderCapMinor: cap('affiliates.orderCap'), monthCapMinor: cap('affiliates.monthCap') }
 }
 
-/** What an order earns, of the commission of its lines. */
+/** What an order earns: the commission of its lines, up to the cap. */
 export function capByOrder(amountMinor: number, { orderCapMinor }: Pick<Caps, 'orderCapMinor'>): number {
   return Math.min(amountMinor, orderCapMinor ?? amountMinor)
 }

@@ -222,7 +222,7 @@ export const definitions = {
   ),
   'returns.instructions': text(
     'Please send the goods back to us, with the number of the return.',
-    'How and where to buyers send goods back, for the email about a return'
+    'How and where buyers send goods back, for the email about a return'
   ),
   'payments.manualDays': integer(
     7,
@@ -282,7 +282,7 @@ export const definitions = {
     0,
     0,
     240,
-    'For how many months of renewals affiliates earn commission; 0 for as long as it renews'
+    'For how many months of renewals affiliates earn commission; 0 for as long as the subscription renews'
   ),
   'affiliates.newCustomers': flag(false, 'Whether affiliates earn only on the first paid order of a customer'),
   'affiliates.orderCap': amount('The most that an affiliate earns on one order, in its currency; 0 for no limit'),
