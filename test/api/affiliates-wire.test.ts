@@ -235,6 +235,7 @@ describe('becoming an affiliate', () => {
     for (const [body, field] of [
       [{ website: 'javascript:alert(1)' }, 'website'],
       [{ website: 'https://a:b@lena.example' }, 'website'],
+      [{ website: 'https://lena.example/\u009b' }, 'website'],
       [{ website: 7 }, 'website'],
       [{ message: 'x'.repeat(2_001) }, 'message'],
       [{ marketingOptIn: 'yes' }, 'marketingOptIn'],

@@ -32,8 +32,7 @@ export const clickBody = z.strictObject({
 
 /** Refuses credentials, which operators would see, and control characters, which would break tables and files. */
 function isWebUrl(text: string): boolean {
-  // oxlint-disable-next-line no-control-regex
-  if (/[\u0000-\u0020\u007f]/.test(text) || !URL.canParse(text)) return false
+  if (/[\p{Cc} ]/u.test(text) || !URL.canParse(text)) return false
   const { protocol, username, password } = new URL(text)
   return (protocol === 'http:' || protocol === 'https:') && username === '' && password === ''
 }
