@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { createBackup } from '../../../src/operations/backup/create.ts'
 import { restoreBackup } from '../../../src/operations/backup/restore.ts'
+import { seededRandom } from '../../../src/operations/seeding/random.ts'
+import type { Random } from '../../../src/operations/seeding/random.ts'
 import { openDatabase, write } from '../../../src/platform/db/database.ts'
 import type { Db, Tx } from '../../../src/platform/db/database.ts'
 import { setHashKey } from '../../../src/platform/db/keyed-hash.ts'
@@ -40,32 +42,24 @@ import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { createMigratedDatabase } from '../../support/migrated-database.ts'
 import { credited, draft, line, makeProduct, makeUser, place } from '../orders/support.ts'
 import { stateOf } from '../payments/books.ts'
+import { buyers, cardOf, homeOf, personOf } from './year-buyers.ts'
 import { Ledger } from './year-ledger.ts'
-import type { Buyer, KnownOrder } from './year-ledger.ts'
+import type { KnownOrder } from './year-order.ts'
 
 export const firstDay = Date.UTC(2026, 0, 1, 12)
 const people = 10
 const hashKey = createSecretKey(Buffer.alloc(32))
 const cause = { by: 'operator', reason: 'a test' }
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
-const cardOf = (person: number) => ({ fingerprint: `card ${person}`, country: 'DE' })
-const homeOf = (person: number) => ({ address1: `Quay ${person}`, postcode: '20457', city: 'Hamburg', country: 'DE' })
-
-/** Random numbers of a seed (mulberry32), so that a failing year can be lived again. */
+/** Random choices that are the same for the same seed, so that a year that fails can be run again. */
 class Dice {
-  #state: number
+  readonly #random: Random
   constructor(seed: number) {
-    this.#state = seed >>> 0
-  }
-  #next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0
-    let value = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value
-    return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296
+    this.#random = seededRandom(seed)
   }
   /** A whole number from `from` to `to`. */
   between(from: number, to: number): number {
-    return from + Math.floor(this.#next() * (to - from + 1))
+    return from - 1 + this.#random.upTo(to - from + 1)
   }
   pick<T>(from: readonly T[]): T | undefined {
     return from[this.between(0, from.length - 1)]
@@ -467,27 +461,6 @@ export class YearShop {
     this.ledger = ledger.copy()
     this.ledger.adopt(before, adopted)
   }
-}
-
-const buyers: readonly Buyer[] = [
-  'honest',
-  'honest',
-  'honest',
-  'honest',
-  'own email',
-  'plus',
-  'same person',
-  'same card',
-  'no email'
-]
-
-/** What the order of a buyer says about them. */
-function personOf(buyer: Buyer, person: number): Partial<NewOrder> {
-  if (buyer === 'own email' || buyer === 'no email') return { email: null }
-  if (buyer === 'plus') return { email: `person${person}+lamp@shop.example` }
-  if (buyer === 'same person')
-    return { contact: { firstName: 'Lena', phone: `+4940555 01${person}` }, shippingAddress: homeOf(person) }
-  return {}
 }
 
 function pricesOf({
