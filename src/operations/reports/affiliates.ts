@@ -4,7 +4,7 @@ import { affiliateResults, conversionPercent } from '../../shop/referrals/stats.
 import type { AffiliateResult } from '../../shop/referrals/stats.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { shopDays } from './days.ts'
-import { amount, defineReport, limitOption, moneySums } from './report.ts'
+import { amount, defineReport, limitOption, money, moneySums } from './report.ts'
 import type { Column } from './report.ts'
 
 const columns: readonly Column<AffiliateResult>[] = [
@@ -22,9 +22,8 @@ const columns: readonly Column<AffiliateResult>[] = [
   { key: 'currency', kind: 'text', value: ({ currency }) => currency },
   {
     key: 'commission',
-    kind: 'money',
+    ...money,
     title: 'Commission',
-    total: 'sum',
     isFigure: true,
     value: amount((row) => row.amountMinor)
   }

@@ -6,7 +6,7 @@ import { coupons } from '../../shop/catalog/schema.ts'
 import { orderCoupons, orders } from '../../shop/orders/schema.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { shopDays, spanOf } from './days.ts'
-import { amount, chartsByCurrency, defineReport, limitOption } from './report.ts'
+import { amount, chartsByCurrency, defineReport, limitOption, money } from './report.ts'
 import type { Column } from './report.ts'
 
 /** What the orders that were paid in some days and used a coupon add up to. */
@@ -19,15 +19,15 @@ type Used = {
   refundedMinor: number
 }
 
-const money = { kind: 'money', total: 'sum', isFigure: true } as const
+const figure = { ...money, isFigure: true } as const
 
 const columns: readonly Column<Used>[] = [
   { key: 'code', kind: 'text', title: 'Code', value: ({ code }) => code },
   { key: 'currency', kind: 'text', value: ({ currency }) => currency },
   { key: 'orders', kind: 'count', title: 'Orders', total: 'sum', isFigure: true, value: (row) => row.orders },
-  { key: 'discount', ...money, title: 'Discount', value: amount(({ discountMinor }) => discountMinor) },
-  { key: 'revenue', ...money, title: 'Revenue', value: amount(({ revenueMinor }) => revenueMinor) },
-  { key: 'refunded', ...money, title: 'Refunded', value: amount(({ refundedMinor }) => refundedMinor) }
+  { key: 'discount', ...figure, title: 'Discount', value: amount(({ discountMinor }) => discountMinor) },
+  { key: 'revenue', ...figure, title: 'Revenue', value: amount(({ revenueMinor }) => revenueMinor) },
+  { key: 'refunded', ...figure, title: 'Refunded', value: amount(({ refundedMinor }) => refundedMinor) }
 ]
 
 /** What each coupon sold in some days, the highest revenue first. */

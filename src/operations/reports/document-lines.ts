@@ -3,7 +3,7 @@ import type { InvoiceDocument, InvoiceLine } from '../../shop/invoices/document.
 import { listDocuments } from '../../shop/invoices/find.ts'
 import type { InvoiceRow } from '../../shop/invoices/find.ts'
 import { openDays } from './days.ts'
-import { amount, defineReport } from './report.ts'
+import { amount, defineReport, money } from './report.ts'
 import type { Column } from './report.ts'
 
 /** A line of a document, its shipping, or a part of it that is not of one thing. The amounts of a credit note are negative. */
@@ -21,8 +21,6 @@ type DocumentLine = Pick<InvoiceRow, 'kind' | 'number' | 'date' | 'orderId' | 'c
   taxMinor: number
 }
 
-const money = { kind: 'money', total: 'sum' } as const
-
 const columns: readonly Column<DocumentLine>[] = [
   { key: 'document', kind: 'text', value: ({ number }) => number },
   { key: 'kind', kind: 'text', value: ({ kind }) => kind },
@@ -38,17 +36,8 @@ const columns: readonly Column<DocumentLine>[] = [
   { key: 'name', kind: 'text', value: ({ name }) => name },
   { key: 'quantity', kind: 'count', value: ({ quantity }) => quantity },
   { key: 'currency', kind: 'text', value: ({ currency }) => currency },
-  {
-    key: 'unitPrice',
-    kind: 'money',
-    value: ({ unitPriceMinor: minor, currency }) => (minor === null ? null : { minor, currency })
-  },
-  {
-    key: 'discount',
-    csv: 'line_discount',
-    kind: 'money',
-    value: ({ discountMinor: minor, currency }) => (minor === null ? null : { minor, currency })
-  },
+  { key: 'unitPrice', kind: 'money', value: amount(({ unitPriceMinor }) => unitPriceMinor) },
+  { key: 'discount', csv: 'line_discount', kind: 'money', value: amount(({ discountMinor }) => discountMinor) },
   { key: 'ratePercent', csv: 'tax_percent', kind: 'percent', value: ({ tax }) => tax.rateMillionths / 10_000 },
   { key: 'category', csv: 'tax_category', kind: 'text', value: ({ tax }) => tax.category },
   { key: 'net', ...money, value: amount(({ netMinor }) => netMinor) },

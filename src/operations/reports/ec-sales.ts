@@ -8,7 +8,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { taxDays } from './days.ts'
 import { assertForGermany, assertInEu } from './eu-returns.ts'
 import type { Supply } from './eu-returns.ts'
-import { amount, chartsByCurrency, defineReport } from './report.ts'
+import { amount, chartsByCurrency, defineReport, money } from './report.ts'
 import type { Column } from './report.ts'
 
 /** What a business in another member state bought without tax in some days. */
@@ -26,7 +26,7 @@ const columns: readonly Column<EcSale>[] = [
   { key: 'customer', kind: 'text', title: 'Customer', isDetail: true, value: ({ customer }) => customer },
   { key: 'supply', kind: 'text', title: 'Supply', value: ({ supply }) => supply },
   { key: 'currency', kind: 'text', value: ({ currency }) => currency },
-  { key: 'net', kind: 'money', total: 'sum', title: 'Net', isFigure: true, value: amount(({ netMinor }) => netMinor) },
+  { key: 'net', ...money, title: 'Net', isFigure: true, value: amount(({ netMinor }) => netMinor) },
   { key: 'wholeEuros', kind: 'count', title: 'Whole euros', value: wholeEuros }
 ]
 

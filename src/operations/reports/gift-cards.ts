@@ -5,7 +5,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { giftCardEntries, giftCardEntryKinds, giftCards } from '../../shop/gift-cards/schema.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { shopDays, spanOf } from './days.ts'
-import { amount, defineReport } from './report.ts'
+import { amount, defineReport, money } from './report.ts'
 import type { Column } from './report.ts'
 
 type Kind = (typeof giftCardEntryKinds)[number]
@@ -18,7 +18,6 @@ type Liability = {
   byKind: Readonly<Record<Kind, number>>
 }
 
-const money = { kind: 'money', total: 'sum' } as const
 const titles: Readonly<Record<Kind, string>> = {
   issued: 'Issued',
   sold: 'Sold',

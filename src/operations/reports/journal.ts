@@ -12,10 +12,8 @@ import { datevFile } from './datev.ts'
 import { quickbooksFile, xeroFile } from './invoice-imports.ts'
 import { shopDays } from './days.ts'
 import type { Days } from './days.ts'
-import { amount, chartsByCurrency, defineReport } from './report.ts'
+import { amount, chartsByCurrency, defineReport, money, netAndTax } from './report.ts'
 import type { Column } from './report.ts'
-
-const money = { kind: 'money', total: 'sum' } as const
 
 const columns: readonly Column<PostedRow>[] = [
   { key: 'number', kind: 'text', title: 'Document', value: ({ number }) => number },
@@ -38,8 +36,7 @@ const columns: readonly Column<PostedRow>[] = [
   { key: 'category', kind: 'text', value: ({ category }) => category },
   { key: 'reverseCharge', kind: 'yesNo', value: isOwedByBuyer },
   { key: 'currency', kind: 'text', value: ({ currency }) => currency },
-  { key: 'net', ...money, title: 'Net', isFigure: true, value: amount(({ netMinor }) => netMinor) },
-  { key: 'tax', csv: 'tax_amount', ...money, title: 'Tax', isFigure: true, value: amount((row) => row.taxMinor) },
+  ...netAndTax('Tax'),
   { key: 'gross', ...money, title: 'Gross', value: amount(({ netMinor, taxMinor }) => netMinor + taxMinor) },
   { key: 'payment', kind: 'text', value: ({ payment }) => payment?.gateway },
   { key: 'paymentId', kind: 'text', value: ({ payment }) => payment?.id },

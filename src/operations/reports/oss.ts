@@ -13,7 +13,7 @@ import { daysOfQuarter, quarterOf, quarters } from './days.ts'
 import type { Days } from './days.ts'
 import { assertForGermany, assertInEu } from './eu-returns.ts'
 import type { Supply } from './eu-returns.ts'
-import { amount, chartsByCurrency, defineReport } from './report.ts'
+import { amount, chartsByCurrency, defineReport, netAndTax } from './report.ts'
 import type { Column } from './report.ts'
 
 /** What a quarter says about one country, rate and supply: the sales of the quarter, or corrections of an earlier one. */
@@ -32,39 +32,17 @@ type OssRow = {
   correctedMinor: number | null
 }
 
-const money = { kind: 'money', total: 'sum' } as const
-
 const columns: readonly Column<OssRow>[] = [
   { key: 'period', kind: 'text', title: 'Quarter', value: ({ period }) => period },
   { key: 'correction', kind: 'yesNo', title: 'Correction', value: ({ isCorrection }) => isCorrection },
   { key: 'country', kind: 'text', title: 'Country', value: ({ country }) => country, text: nameOf },
   { key: 'supply', kind: 'text', title: 'Supply', value: ({ supply }) => supply },
   { key: 'ratePercent', kind: 'percent', title: 'Rate', value: percentOf },
-  {
-    key: 'rateType',
-    kind: 'text',
-    value: (row) => (isStandard(row) ? 'standard' : 'reduced')
-  },
+  { key: 'rateType', kind: 'text', value: (row) => (isStandard(row) ? 'standard' : 'reduced') },
   { key: 'currency', kind: 'text', value: ({ currency }) => currency },
-  { key: 'net', ...money, title: 'Net', isFigure: true, value: amount(({ netMinor }) => netMinor) },
-  {
-    key: 'tax',
-    csv: 'tax_amount',
-    ...money,
-    title: 'Tax amount',
-    isFigure: true,
-    value: amount(({ taxMinor }) => taxMinor)
-  },
-  {
-    key: 'declaredTax',
-    kind: 'money',
-    value: ({ declaredMinor: minor, currency }) => (minor === null ? null : { minor, currency })
-  },
-  {
-    key: 'correctedTax',
-    kind: 'money',
-    value: ({ correctedMinor: minor, currency }) => (minor === null ? null : { minor, currency })
-  }
+  ...netAndTax('Tax amount'),
+  { key: 'declaredTax', kind: 'money', value: amount(({ declaredMinor }) => declaredMinor) },
+  { key: 'correctedTax', kind: 'money', value: amount(({ correctedMinor }) => correctedMinor) }
 ]
 
 /**

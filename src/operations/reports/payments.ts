@@ -8,16 +8,10 @@ import { instants } from './days.ts'
 import { comparePayments } from './payments/compare.ts'
 import type { PaymentRow } from './payments/compare.ts'
 import { describeDifference } from './payments/differences.ts'
-import { defineReport } from './report.ts'
+import { amount, defineReport } from './report.ts'
 import type { Bar, Chart, Column, Money } from './report.ts'
 
 type StripeSide = NonNullable<PaymentRow['stripe']>
-
-/** An amount of what Stripe says, in the currency of the charge. */
-function charged(minorOf: (side: StripeSide) => number) {
-  return ({ stripe, currency }: PaymentRow): Money | undefined =>
-    stripe === null ? undefined : { minor: minorOf(stripe), currency }
-}
 
 /** An amount of what Stripe says, in the currency of the balance. */
 function balanced(minorOf: (side: StripeSide) => number) {
@@ -32,9 +26,9 @@ const columns: readonly Column<PaymentRow>[] = [
   { key: 'shop.orderId', csv: 'order', kind: 'count', title: 'Order', value: ({ shop }) => shop?.orderId },
   { key: 'shop.renewalOf', kind: 'count', value: ({ shop }) => shop?.renewalOf },
   { key: 'currency', kind: 'text', value: ({ currency }) => currency },
-  { key: 'stripe.amount', kind: 'money', title: 'Amount', value: charged(({ amountMinor }) => amountMinor) },
-  { key: 'stripe.refunded', kind: 'money', title: 'Refunded', value: charged(({ refundedMinor }) => refundedMinor) },
-  { key: 'stripe.disputeLost', kind: 'money', value: charged(({ disputeLostMinor }) => disputeLostMinor) },
+  { key: 'stripe.amount', kind: 'money', title: 'Amount', value: amount(({ stripe }) => stripe?.amountMinor) },
+  { key: 'stripe.refunded', kind: 'money', title: 'Refunded', value: amount(({ stripe }) => stripe?.refundedMinor) },
+  { key: 'stripe.disputeLost', kind: 'money', value: amount(({ stripe }) => stripe?.disputeLostMinor) },
   { key: 'stripe.balanceCurrency', kind: 'text', value: ({ stripe }) => stripe?.balanceCurrency },
   { key: 'stripe.fee', kind: 'money', title: 'Fee', value: balanced(({ feeMinor }) => feeMinor) },
   { key: 'stripe.net', kind: 'money', title: 'Net', value: balanced(({ netMinor }) => netMinor) },
@@ -48,13 +42,8 @@ const columns: readonly Column<PaymentRow>[] = [
   },
   { key: 'shop.status', csv: 'shop_status', kind: 'text', value: ({ shop }) => shop?.status },
   { key: 'shop.paid', csv: null, kind: 'yesNo', value: ({ shop }) => shop?.isPaid },
-  { key: 'shop.amount', csv: 'shop_amount', kind: 'money', value: (row) => shopMoney(row, row.shop?.amountMinor) },
-  {
-    key: 'shop.refunded',
-    csv: 'shop_refunded',
-    kind: 'money',
-    value: (row) => shopMoney(row, row.shop?.refundedMinor)
-  },
+  { key: 'shop.amount', csv: 'shop_amount', kind: 'money', value: amount(({ shop }) => shop?.amountMinor) },
+  { key: 'shop.refunded', csv: 'shop_refunded', kind: 'money', value: amount(({ shop }) => shop?.refundedMinor) },
   {
     key: 'differences',
     kind: 'words',
@@ -98,10 +87,6 @@ export const paymentsReport = defineReport({
     }
   }
 })
-
-function shopMoney({ currency }: PaymentRow, minor: number | null | undefined): Money | null | undefined {
-  return minor === null || minor === undefined ? minor : { minor, currency }
-}
 
 /** In minor units. */
 type Total = { currency: string; amount: number; refunded: number; disputed: number; fee: number; net: number }

@@ -6,7 +6,7 @@ import { products } from '../../shop/catalog/schema.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { shopDays, spanOf } from './days.ts'
 import type { Days } from './days.ts'
-import { amount, chartsByCurrency, defineReport, limitOption } from './report.ts'
+import { amount, chartsByCurrency, defineReport, limitOption, money } from './report.ts'
 import type { Column } from './report.ts'
 
 type Sold = Omit<UnitsSold, 'variationId'>
@@ -27,9 +27,8 @@ const columns: readonly Column<Named>[] = [
   },
   {
     key: 'total',
-    kind: 'money',
+    ...money,
     title: 'Total',
-    total: 'sum',
     isFigure: true,
     value: amount((row) => row.totalMinor)
   },
@@ -37,7 +36,7 @@ const columns: readonly Column<Named>[] = [
     key: 'margin',
     kind: 'money',
     title: 'Margin',
-    value: ({ marginMinor, currency }) => (marginMinor === null ? null : { minor: marginMinor, currency })
+    value: amount(({ marginMinor }) => marginMinor)
   },
   {
     key: 'marginPercent',

@@ -362,9 +362,25 @@ function moneyText(sums: readonly Money[]): string {
   return shown.length === 0 ? '-' : shown.map(({ minor, currency }) => formatMoney(minor, currency)).join(' and ')
 }
 
-/** An amount of a row in the row's currency, as a column takes it. */
-export function amount<Row extends { currency: string }>(minorOf: (row: Row) => number): (row: Row) => Money {
-  return (row) => ({ minor: minorOf(row), currency: row.currency })
+/** An amount of a row in the row's currency, as a column takes it; null or undefined for one that the row does not have. */
+export function amount<Row extends { currency: string }>(
+  minorOf: (row: Row) => number | null | undefined
+): (row: Row) => Money | null | undefined {
+  return (row) => {
+    const minor = minorOf(row)
+    return minor === null || minor === undefined ? minor : { minor, currency: row.currency }
+  }
+}
+
+/** What columns of amounts with a total have in common. */
+export const money = { kind: 'money', total: 'sum' } as const
+
+/** The columns of a net amount and its tax, with the title of the latter. */
+export function netAndTax(taxTitle: string): Column<{ currency: string; netMinor: number; taxMinor: number }>[] {
+  return [
+    { key: 'net', ...money, title: 'Net', isFigure: true, value: amount(({ netMinor }) => netMinor) },
+    { key: 'tax', csv: 'tax_amount', ...money, title: taxTitle, isFigure: true, value: amount((row) => row.taxMinor) }
+  ]
 }
 
 /** A chart of amounts for each currency, of the first `most` rows. */

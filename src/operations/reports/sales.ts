@@ -4,7 +4,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { fittingUnit, partsOf, shopDays, units } from './days.ts'
 import type { Days, Part, Unit } from './days.ts'
-import { amount, chartsByCurrency, defineReport } from './report.ts'
+import { amount, chartsByCurrency, defineReport, money } from './report.ts'
 import type { Column } from './report.ts'
 
 /**
@@ -25,7 +25,6 @@ type Sums = {
 export type SalesRow = Days & { currency: string } & Sums
 
 type LabelledRow = SalesRow & { label: string }
-const money = { kind: 'money', total: 'sum' } as const
 
 const columns: readonly Column<LabelledRow>[] = [
   { key: 'from', kind: 'text', title: 'From', value: ({ from }) => from, text: ({ label }) => label },

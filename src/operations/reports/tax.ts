@@ -5,10 +5,8 @@ import type { TaxSum } from '../../shop/invoices/tax-sums.ts'
 import { isOwedByBuyer } from '../../shop/tax/categories.ts'
 import { rateLabel } from '../../shop/tax/terms.ts'
 import { shopDays } from './days.ts'
-import { amount, chartsByCurrency, defineReport } from './report.ts'
+import { amount, chartsByCurrency, defineReport, money, netAndTax } from './report.ts'
 import type { Column } from './report.ts'
-
-const money = { kind: 'money', total: 'sum' } as const
 
 const columns: readonly Column<TaxSum>[] = [
   { key: 'country', kind: 'text', title: 'Country', value: ({ country }) => country, text: placeOf },
@@ -19,15 +17,7 @@ const columns: readonly Column<TaxSum>[] = [
   { key: 'category', kind: 'text', value: ({ category }) => category },
   { key: 'reverseCharge', kind: 'yesNo', value: isOwedByBuyer },
   { key: 'currency', kind: 'text', value: ({ currency }) => currency },
-  { key: 'net', ...money, title: 'Net', isFigure: true, value: amount(({ netMinor }) => netMinor) },
-  {
-    key: 'tax',
-    csv: 'tax_amount',
-    ...money,
-    title: 'Tax amount',
-    isFigure: true,
-    value: amount((sum) => sum.taxMinor)
-  },
+  ...netAndTax('Tax amount'),
   { key: 'gross', ...money, title: 'Gross', value: amount(({ netMinor, taxMinor }) => netMinor + taxMinor) },
   { key: 'invoices', kind: 'count', value: ({ invoices }) => invoices },
   { key: 'creditNotes', kind: 'count', value: ({ creditNotes }) => creditNotes }
