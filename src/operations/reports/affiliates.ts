@@ -46,7 +46,6 @@ export const affiliatesReport = defineReport({
   bar: ({ orders }) => orders,
   read: ({ shop: { db }, period: days, options: { limit } }) => {
     const rows = affiliateResults(db, { ...days, currency: setting(db, 'shop.currency') })
-    const left = rows.length - limit
     return {
       head: { totals: totalsOf(rows) },
       rows,
@@ -60,10 +59,7 @@ export const affiliatesReport = defineReport({
             .map(({ code, orders }) => ({ label: code, value: orders, text: String(orders) }))
         }
       ],
-      notes: [
-        'An order counts on the day on which it was placed, while its commission is accepted.',
-        ...(left > 0 ? [`${left} more rows are not shown. Pass --limit for a longer list.`] : [])
-      ]
+      notes: ['An order counts on the day on which it was placed, while its commission is accepted.']
     }
   }
 })

@@ -109,7 +109,7 @@ type Found<Row> = {
   /** What the JSON says besides the period, the rows and the totals. */
   head?: object
   rows: readonly Row[]
-  /** The number of rows to show; the totals are those of all rows. */
+  /** The number of rows to show, by --limit; the totals are those of all rows. */
   limit?: number
   /** The rows that the totals add up, if they are other ones. */
   counted?: readonly Row[]
@@ -250,6 +250,7 @@ function toPage<Row>(
   const { subtitle, titles = {}, figures = [], charts = [], notes } = found
   const columns = shape.columns.filter((column) => column.title !== undefined)
   const counted = groups.flat()
+  const left = found.rows.length - shown.length
   const summed = shape.columns.filter(({ isFigure }) => isFigure === true)
   return {
     title,
@@ -270,7 +271,7 @@ function toPage<Row>(
         cells: columns.map((column, index) => (index === 0 ? (totals?.label ?? '') : totalText(column, rows)))
       }))
     ],
-    notes
+    notes: [...notes, ...(left > 0 ? [`${left} more rows are not shown. Pass --limit for a longer list.`] : [])]
   }
 }
 
