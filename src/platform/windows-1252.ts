@@ -1,7 +1,6 @@
-/** The byte of each character of Windows-1252. */
-const bytes = new Map(
-  Array.from({ length: 256 }, (_, byte) => [new TextDecoder('windows-1252').decode(Uint8Array.of(byte)), byte])
-)
+/** The characters of Windows-1252, by their bytes. */
+const characters = new TextDecoder('windows-1252').decode(Uint8Array.from({ length: 256 }, (_, byte) => byte))
+const bytes = new Map(Array.from(characters, (character, byte) => [character, byte]))
 
 /**
  * A text in Windows-1252. A letter that it does not have loses its accents (č becomes c), and what is left is a question
