@@ -98,11 +98,15 @@ function isStandard(row: Pick<OssRow, 'country' | 'rateMillionths'>): boolean {
   return isStandardRate(row.country, percentOf(row))
 }
 
+/** The taxes of the documents of some days that are declared in the One-Stop-Shop. */
+function ossEntries(db: Db, days: Days): IteratorObject<TaxEntry, undefined> {
+  return taxEntries(db, days).filter(({ tax, sellerCountry }) => isOneStopShop(tax, sellerCountry))
+}
+
 function ossRows(db: Db, quarter: string): OssRow[] {
   const days = daysOfQuarter(quarter)
   const sums = new Map<string, OssRow>()
-  for (const entry of taxEntries(db, days)) {
-    if (!isOneStopShop(entry.tax, entry.sellerCountry)) continue
+  for (const entry of ossEntries(db, days)) {
     const { serviceBaseMinor, serviceAmountMinor, baseMinor, amountMinor } = entry.tax
     add(sums, quarter, entry, {
       supply: 'goods',
@@ -145,11 +149,8 @@ function withDeclared(db: Db, days: Days, rows: readonly OssRow[]): OssRow[] {
   const [first] = corrected.map(({ period }) => period).toSorted()
   if (first === undefined) return [...rows]
   const declared = new Map<string, number>()
-  for (const { tax, currency, suppliedOn, sellerCountry, sign } of taxEntries(db, {
-    from: daysOfQuarter(first).from,
-    to: addDays(days.from, -1)
-  })) {
-    if (!isOneStopShop(tax, sellerCountry)) continue
+  const before = { from: daysOfQuarter(first).from, to: addDays(days.from, -1) }
+  for (const { tax, currency, suppliedOn, sign } of ossEntries(db, before)) {
     const key = keyOf({ period: quarterOf(suppliedOn), country: tax.country, currency })
     declared.set(key, (declared.get(key) ?? 0) + sign * tax.amountMinor)
   }
@@ -191,25 +192,20 @@ function bzstFile(db: Db, rows: readonly OssRow[]): string {
         decimals(row.taxMinor)
       ])
   )
-  const corrections = new Map(
-    rows.flatMap(({ isCorrection, country, period, declaredMinor, correctedMinor }) =>
-      isCorrection && declaredMinor !== correctedMinor
-        ? [
-            [
-              `${country} ${period}`,
-              [
-                6,
-                vatCode(country),
-                period.slice(0, 4),
-                period.slice(5),
-                decimals(declaredMinor ?? 0),
-                decimals(correctedMinor ?? 0)
-              ]
-            ]
-          ]
-        : []
-    )
+  // The rows of a country and quarter have the same two sums.
+  const corrected = new Map(
+    rows
+      .filter(({ isCorrection, declaredMinor, correctedMinor }) => isCorrection && declaredMinor !== correctedMinor)
+      .map((row) => [`${row.country} ${row.period}`, row])
   )
-  const records = [...countries.map((country) => [1, vatCode(country)]), ...sales, ...corrections.values()]
+  const corrections = [...corrected.values()].map(({ country, period, declaredMinor, correctedMinor }) => [
+    6,
+    vatCode(country),
+    period.slice(0, 4),
+    period.slice(5),
+    decimals(declaredMinor ?? 0),
+    decimals(correctedMinor ?? 0)
+  ])
+  const records = [...countries.map((country) => [1, vatCode(country)]), ...sales, ...corrections]
   return [bzstVersion, ...records.map((record) => record.join(','))].map((text) => `${text}\r\n`).join('')
 }
