@@ -8,7 +8,7 @@ import { taxCategories } from '../tax/categories.ts'
 import type { TaxCategory } from '../tax/categories.ts'
 import type { InvoiceDocument, InvoiceLine, InvoiceTax } from './document.ts'
 import type { InvoiceRow } from './find.ts'
-import { dayOf, documentName, hasPart, reasonOf, toText } from './text.ts'
+import { dayOf, documentName, hasPart, notesOf, reasonOf } from './text.ts'
 
 /**
  * A document by the semantic model of EN 16931-1, from which both syntaxes are written. Amounts are decimal text in the
@@ -190,7 +190,7 @@ export function toEInvoice(row: InvoiceRow, texts: Texts = textsIn(row.document.
     buyerReference: row.buyer?.reference ?? String(orderId),
     order: String(orderId),
     precedes: corrects ?? replaces ?? null,
-    notes: toText(row, texts).notes,
+    notes: notesOf(row, texts),
     ...partiesOf(row),
     delivery: { on: document.suppliedOn, to: deliveredTo(row) },
     payment: { code: 'ZZZ', text: texts.t('doc.paid', { day: dayOf(document.paidOn, texts) }) },

@@ -185,7 +185,8 @@ function paymentsOf({ giftCards = [], totalMinor }: InvoiceDocument, { t }: Text
   ]
 }
 
-function notesOf({ document }: InvoiceRow, texts: Texts): string[] {
+/** The sentences below a document: its taxes, the documents that it belongs to, and its payment. */
+export function notesOf({ document }: Pick<InvoiceRow, 'document'>, texts: Texts): string[] {
   const { t, textLanguage } = texts
   const { corrects, replaces, lines, taxes, taxIncluded, paidOn, deliveryConsentOn } = document
   const taxed = taxes.find(({ rateMillionths }) => rateMillionths > 0)
