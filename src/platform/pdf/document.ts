@@ -101,8 +101,9 @@ export async function documentPdf(
 
 /** Who made a document, in XMP. */
 function creator(name: string): string {
-  const { markup } = element('dc:creator', [element('rdf:Seq', [element('rdf:li', name)])])
-  return `<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">${markup}</rdf:Description>`
+  const names = element('dc:creator', [element('rdf:Seq', [element('rdf:li', name)])])
+  const namespaces = { 'rdf:about': '', 'xmlns:dc': 'http://purl.org/dc/elements/1.1/' }
+  return element('rdf:Description', [names], namespaces).markup
 }
 
 function embed(pdf: Pdf, { name, type, description, content, metadata }: EmbeddedData, issuedAt: number): void {

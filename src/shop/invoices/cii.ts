@@ -49,7 +49,8 @@ const ram = (name: string, content: Content, attributes: Readonly<Record<string,
 const maybe = (name: string, content: Content | null): Xml | null => filled(`ram:${name}`, content)
 
 /** A day in the form YYYYMMDD, which is 102 of the list UNTDID 2379. */
-const day = (text: string): Xml => element('udt:DateTimeString', text.replaceAll('-', ''), { format: '102' })
+const day = (text: string, prefix: 'udt' | 'qdt' = 'udt'): Xml =>
+  element(`${prefix}:DateTimeString`, text.replaceAll('-', ''), { format: '102' })
 
 function agreement({ buyerReference, seller, buyer, order }: EInvoice): Xml {
   return ram('ApplicableHeaderTradeAgreement', [
@@ -135,9 +136,7 @@ function settlement(invoice: EInvoice): Xml {
       ? null
       : ram('InvoiceReferencedDocument', [
           ram('IssuerAssignedID', precedes.number),
-          ram('FormattedIssueDateTime', [
-            element('qdt:DateTimeString', precedes.date.replaceAll('-', ''), { format: '102' })
-          ])
+          ram('FormattedIssueDateTime', [day(precedes.date, 'qdt')])
         ])
   ])
 }

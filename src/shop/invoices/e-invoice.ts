@@ -344,7 +344,7 @@ function partiesOf({ document, buyer }: InvoiceRow): Pick<EInvoice, 'seller' | '
   const { seller } = document
   const { name, street, postcode, city, country, vatId, taxNumber, register, legal, email, phone } = seller
   const { firstName, lastName, company, ...address } = buyer?.address ?? {}
-  const person = oneLine([firstName, lastName].filter((part) => part !== undefined).join(' '))
+  const person = oneLine([firstName, lastName].join(' '))
   // A document that is not subject to VAT names no VAT ids (BR-O-02).
   const isOutside = document.taxes.some((tax) => taxCategories[tax.category].code === 'O' && hasPart(tax))
   return {
@@ -363,7 +363,7 @@ function partiesOf({ document, buyer }: InvoiceRow): Pick<EInvoice, 'seller' | '
       name: oneLine(company ?? '') || person,
       vatId: isOutside ? null : vatIdOf(buyer?.vatId ?? ''),
       contact: company === undefined || person === '' ? null : { name: person, phone: null, email: null },
-      electronicAddress: filledOr(buyer?.email ?? ''),
+      electronicAddress: filledOr(buyer?.email),
       address: { ...toAddress(address), country: address.country ?? '' }
     }
   }
@@ -372,13 +372,12 @@ function partiesOf({ document, buyer }: InvoiceRow): Pick<EInvoice, 'seller' | '
 type AddressParts = { address1?: string; address2?: string; city?: string; postcode?: string; state?: string }
 
 function toAddress({ address1, address2, city, postcode, state }: AddressParts): Omit<EAddress, 'country'> {
-  const part = (text = ''): string | null => filledOr(text)
   return {
-    line1: part(address1),
-    line2: part(address2),
-    city: part(city),
-    postcode: part(postcode),
-    state: part(state)
+    line1: filledOr(address1),
+    line2: filledOr(address2),
+    city: filledOr(city),
+    postcode: filledOr(postcode),
+    state: filledOr(state)
   }
 }
 
@@ -394,4 +393,4 @@ function deliveredTo({ document, buyer }: InvoiceRow): EAddress | null {
 
 const vatIdOf = (text: string): string | null => readVatId(text)?.id ?? filledOr(text)
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
-const filledOr = (text: string): string | null => (oneLine(text) === '' ? null : oneLine(text))
+const filledOr = (text = ''): string | null => oneLine(text) || null

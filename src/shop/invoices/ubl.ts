@@ -174,7 +174,7 @@ function toLine(line: ELine, isCredit: boolean, amount: Amount): Xml {
     discount === null ? null : allowanceCharge(discount, amount, null),
     cac('Item', [
       cbc('Name', name),
-      sku === null || sku === '' ? null : cac('SellersItemIdentification', [cbc('ID', sku)]),
+      filled('cac:SellersItemIdentification', [maybe('ID', sku)]),
       category('ClassifiedTaxCategory', tax)
     ]),
     cac('Price', [amount('PriceAmount', price)])
