@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import { csvMark } from '../platform/text.ts'
 import { takePagePoint } from '../shop/checkout/limits.ts'
 import { findStatement, payeeLanguage, statementCsv, statementPdf } from '../shop/payouts/statement.ts'
 import { inLanguage, wordsOf } from '../shop/settings/language.ts'
@@ -19,8 +20,7 @@ async function show({ app, request, param, addressKey, now }: PageCall): Promise
   if (payout === undefined) throw new AppError('NOT_FOUND', 'There is no such statement.')
   const name = `payout-${payout.id}`
   if (new URL(request.url).searchParams.get('format') === 'csv') {
-    // The mark tells spreadsheets that the file is UTF-8.
-    const file = new TextEncoder().encode(`\uFEFF${statementCsv(app.db, payout)}`)
+    const file = new TextEncoder().encode(csvMark + statementCsv(app.db, payout))
     return { file, type: 'text/csv; charset=utf-8', name: `${name}.csv` }
   }
   // A PDF takes some 10 ms of the event loop, and the first one 200 ms.

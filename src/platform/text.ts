@@ -1,5 +1,8 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
 
+/** What a CSV file begins with, which tells spreadsheets that it is UTF-8. */
+export const csvMark = '\uFEFF'
+
 /** The key by which emails, usernames and codes are compared: NFC, trimmed, lower case. */
 export function compareKey(text: string): string {
   return toLower(text.normalize('NFC').trim())

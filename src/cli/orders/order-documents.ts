@@ -4,6 +4,7 @@ import { AppError } from '../../errors.ts'
 import type { App } from '../../app.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { toCsv, toCsvRows } from '../../platform/csv.ts'
+import { csvMark } from '../../platform/text.ts'
 import { formatMoney, toDecimalText } from '../../platform/money.ts'
 import { parseOpenDays, quarterOption } from '../../operations/reports/days.ts'
 import { documentsOf, findInvoice, listDocuments } from '../../shop/invoices/find.ts'
@@ -219,8 +220,7 @@ async function exportDocuments(work: Work<DocumentsOptions>, folder: string): Pr
       append(indexFile, text)
       checksums.update(text)
     }
-    // The mark tells spreadsheets that the file is UTF-8.
-    index(`\uFEFF${toCsv(indexColumns, [])}`)
+    index(csvMark + toCsv(indexColumns, []))
     for (const row of listDocuments(app.db, days)) {
       const { number, kind, date, orderId, currency, totalMinor, document } = row
       const pageUrl = documentUrl(app, getOrder(app.db, orderId), row)

@@ -1,6 +1,7 @@
 import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
+import { csvMark } from '../../platform/text.ts'
 import { codeOf } from '../../platform/typed.ts'
 
 /**
@@ -47,7 +48,7 @@ export async function writeNewFolder(
 }
 
 function* withMark(parts: Iterable<string>): Generator<string, void> {
-  yield '\uFEFF'
+  yield csvMark
   yield* parts
 }
 

@@ -6,6 +6,7 @@ import { toDay, toIso } from '../../platform/iso-time.ts'
 import { formatMoney, toMajor } from '../../platform/money.ts'
 import { assetPath } from '../../platform/package-root.ts'
 import { openTemplates } from '../../platform/templates.ts'
+import { csvMark } from '../../platform/text.ts'
 import type { PeriodKind, PeriodOptions } from './days.ts'
 
 export type Money = { minor: number; currency: string }
@@ -172,8 +173,6 @@ export type MadeReport = {
 
 /** The format of a file with the columns of the report. */
 export const plainFormat = 'csv'
-/** Tells spreadsheets that a CSV file is UTF-8. */
-const mark = '\uFEFF'
 
 /** A report as a command offers it. `given` are the options as the command line has them. */
 export type Report<Shop> = {
@@ -204,7 +203,7 @@ export function defineReport<Row, Period, Input extends z.ZodType, Shop extends 
     const made = toReport(definition, { subtitle: periodText, ...found, head: { ...head, ...found.head } })
     const file: MadeReport['file'] = (format) => {
       const own = formats.find((each) => each.name === format)
-      const content = own === undefined ? mark + made.csv() : own.write({ ...asked, rows: found.rows })
+      const content = own === undefined ? csvMark + made.csv() : own.write({ ...asked, rows: found.rows })
       return typeof content === 'string' ? new TextEncoder().encode(content) : Uint8Array.from(content)
     }
     return { ...made, file }
