@@ -6,7 +6,6 @@ import {
   blockCard,
   entriesOf,
   findCard,
-  freeMinor,
   getCard,
   listCards,
   resendCard,
@@ -140,8 +139,7 @@ function show(app: App, card: GiftCardRow, now: number) {
 
 function answer({ db }: App, card: GiftCardRow, now: number) {
   const { id, lastFour, currency, balanceMinor, heldMinor, reason, orderId, recipientEmail, sendAt, expiresAt } = card
-  const held =
-    heldMinor === 0 ? '' : `, of which unpaid orders hold ${formatMoney(balanceMinor - freeMinor(card), currency)}`
+  const held = heldMinor === 0 ? '' : ` (${formatMoney(heldMinor, currency)} held by unpaid orders)`
   const lines = [
     `Gift card ${id} (…${lastFour}): ${stateOf(card, now)}, ${formatMoney(balanceMinor, currency)}${held}`,
     orderId === null ? `issued: ${reason ?? ''}` : `sold by order ${orderId}`,

@@ -236,7 +236,7 @@ export function asksCard(db: Db, cards: ShopContext['cards'], order: OrderRow): 
   return (recurringOfOrder(db, order)?.totals.totalMinor ?? 0) > 0
 }
 
-/** Marks an order of which nothing is due as paid, without a gateway. */
+/** Marks an order as paid when nothing is due, without a gateway. */
 export function payNothing(tx: Tx, order: OrderRow, now: number): OrderRow {
   const free = createAttempt(tx, order, { gateway: 'none', kind: 'none', livemode: false }, now)
   updateAttempt(tx, free.id, { outcome: 'paid', gatewayStatus: 'not_required', settledAt: now }, now)

@@ -155,8 +155,8 @@ type Payable = { totalMinor: number; currency: string; lines: readonly PaidLine[
 export type PaidLine = Pick<OrderItemRow, 'grants' | 'type' | 'totalMinor'>
 
 /**
- * What each gift card pays, the first ones first, but no other gift cards. What they leave is nothing, or at least what a card can pay; of a
- * subscription always that, because its renewals are charged to a card.
+ * What each gift card pays, the first ones first. They do not pay for gift cards in the order. What they leave is nothing, or at
+ * least what a card can pay; of a subscription always that, because its renewals are charged to a card.
  */
 export function shareOfCards({ totalMinor, currency, lines }: Payable, available: readonly number[]): number[] {
   const forOthers = totalMinor - sumOfAll(lines.map((line) => (isVoucher(line.type) ? line.totalMinor : 0)))
