@@ -1,12 +1,25 @@
 import { describe, expect, it } from 'vitest'
+import { write } from '../../src/platform/db/database.ts'
+import { issueByOperator } from '../../src/shop/gift-cards/issue.ts'
+import { holdCards } from '../../src/shop/orders/refunds/credits.ts'
 import { draft, line, makeProduct, makeUser, move, place } from '../shop/orders/support.ts'
 import { shopstead } from '../support/command-line.ts'
 import { openTestShop } from '../support/shop-context.ts'
 import type { TestShop } from '../support/shop-context.ts'
+import { noon } from '../support/temporary-shop.ts'
 
 /** An order of €12.50 that was paid by bank transfer. */
 function paidByTransfer(shop: TestShop): string {
   const { id } = place(shop.db, draft([line(makeProduct(shop.db))], { email: 'lena@shop.example' }))
+  move(shop.db, id, 'processing')
+  return String(id)
+}
+
+/** An order of €12.50 that a gift card paid in part or as a whole, and a bank transfer the rest. */
+function paidByCard(shop: TestShop, amount: number): string {
+  const { id } = place(shop.db, draft([line(makeProduct(shop.db))], { email: 'lena@shop.example' }))
+  const { card } = issueByOperator(shop.db, { amount, reason: 'test' }, noon)
+  write(shop.db, (tx) => holdCards(tx, id, [card.id], noon))
   move(shop.db, id, 'processing')
   return String(id)
 }
@@ -67,6 +80,31 @@ describe('shopstead orders refund', () => {
       code: 1,
       stderr: expect.stringContaining('has not been paid')
     })
+  })
+})
+
+describe('an order that a gift card paid', () => {
+  it('is refunded to the card first, and the operator is told what to pay back', async () => {
+    using shop = openTestShop()
+    const id = paidByCard(shop, 7.5)
+    const { stderr, stdout } = await shopstead(shop.dataDir, ['orders', 'refund', id], { answers: [true] })
+    expect(stderr).toContain(
+      `Put €7.50 of order ${id} back on the gift card that paid it? You pay €5.00 back yourself.`
+    )
+    expect(stdout).toContain(`€7.50 of order ${id} is back on the gift card.`)
+    expect(stdout).toContain(`Pay this back yourself: €5.00 to lena@shop.example, order ${id}.`)
+  })
+
+  it.each([
+    ['return', '--item', '1:1', '--received'],
+    ['edit', '--remove', '1']
+  ])('asks the operator for no money after "orders %s"', async (verb, ...options) => {
+    using shop = openTestShop()
+    const id = paidByCard(shop, 20)
+    if (verb === 'return') await shopstead(shop.dataDir, ['orders', 'ship', id])
+    const { stdout } = await shopstead(shop.dataDir, ['orders', verb, id, ...options, '--yes'])
+    expect(stdout).toContain(`€12.50 of order ${id} is back on the gift card.`)
+    expect(stdout).not.toMatch(/Pay this back|gateway/)
   })
 })
 

@@ -5,6 +5,7 @@ import { readCatalogFile } from '../../src/shop/catalog/import/read-file.ts'
 import { editProduct } from '../../src/shop/catalog/manage/edit-product.ts'
 import { exportProduct } from '../../src/shop/catalog/export-catalog.ts'
 import { getProduct } from '../../src/shop/catalog/products.ts'
+import { issueByOperator } from '../../src/shop/gift-cards/issue.ts'
 import { listNotes } from '../../src/shop/customers/notes.ts'
 import { makeUser } from '../shop/orders/support.ts'
 import { getOrder, itemsOf } from '../../src/shop/orders/find.ts'
@@ -256,6 +257,22 @@ describe('an order that changes at the desk', () => {
     expect((await berta.get(`/desk/orders/${id}`)).html).toMatch(/Orders that add to it[\s\S]*desk\/orders\/\d+/)
     const wrong = await berta.send(path, { 'line-1': 'all' })
     expect([wrong.status, wrong.html.includes('id="line-1-error"')]).toEqual([422, true])
+  })
+
+  it('is refunded to its gift card first, and says what the shop pays back itself', async () => {
+    const berta = await personAtDesk(shop, 'orders')
+    const asked = async (amount: number, verb = 'refund', fields = {}) => {
+      const { card } = issueByOperator(app.db, { amount, reason: 'test' }, now())
+      const path = `/desk/orders/${paidOrder(app, { items: ['mug'], giftCardIds: [card.id] })}/${verb}`
+      return (await berta.post(path, { ...hiddenOf((await berta.get(path)).html), ...fields })).html
+    }
+    expect(await asked(10)).toMatch(/Refund €25\.00 of order \d+\?.* You pay €15\.00 of it back yourself\./)
+    expect(await asked(10, 'goods', { 'line-1': '0' })).toMatch(
+      /€25\.00 goes back.* You pay €15\.00 of it back yourself\./
+    )
+    const whole = await asked(30)
+    expect(whole).toMatch(/Refund €25\.00 of order \d+\?/)
+    expect(whole).not.toContain('yourself')
   })
 
   it('gets goods back: expected, received with an exchange, and refused when it changed meanwhile', async () => {

@@ -1,7 +1,9 @@
 import type { App } from '../../src/app.ts'
+import { write } from '../../src/platform/db/database.ts'
 import { parseWith } from '../../src/platform/http/validation.ts'
 import { checkoutBody } from '../../src/shop/checkout/input.ts'
 import { createPhoneOrder, findNamedItems } from '../../src/shop/checkout/phone-order.ts'
+import { holdCards } from '../../src/shop/orders/refunds/credits.ts'
 import { invite } from '../../src/shop/desk/people.ts'
 import { markPaid } from '../../src/shop/payments/attempts.ts'
 import type { Role } from '../../src/shop/desk/roles.ts'
@@ -108,10 +110,10 @@ export async function personAtDesk(
   return visitor
 }
 
-/** An order that was paid by transfer, with two pieces of each product: without others, of mugs, and a lamp. Returns its id. */
+/** An order that was paid by transfer (what gift cards leave of it), with two pieces of each product: without others, of mugs, and a lamp. Returns its id. */
 export function paidOrder(
   app: App,
-  { items = [], ...rest }: { items?: string[]; shippingAddress?: object } = {}
+  { items = [], giftCardIds = [], ...rest }: { items?: string[]; shippingAddress?: object; giftCardIds?: number[] } = {}
 ): number {
   const now = app.clock.now()
   const named = items.map((slug) => ({ slug, sku: undefined, quantity: 2 }))
@@ -126,6 +128,7 @@ export function paidOrder(
     ...rest
   })
   const { order } = createPhoneOrder(app, { body, email, holdMinutes: 60, mailed: false, ref: null }, now)
+  write(app.db, (tx) => holdCards(tx, order.id, giftCardIds, now))
   markPaid(app.db, order.id, 'operator', now)
   return order.id
 }

@@ -11,6 +11,8 @@ import type { OrderRow } from '../../shop/orders/find.ts'
 import { payUrl } from '../../shop/orders/view.ts'
 import type { LineQuantity } from '../../shop/orders/refunds/refund-lines.ts'
 import type { RefundView } from '../../shop/orders/shapes.ts'
+import type { StoredRefund } from '../../shop/payments/refund.ts'
+import type { RefundShares } from '../../shop/payments/tenders.ts'
 import type { ReturnView } from '../../shop/shipments/returns.ts'
 import type { ShipmentView } from '../../shop/shipments/find.ts'
 import { noteLine } from '../people/notes.ts'
@@ -66,6 +68,30 @@ export function additionLines(app: App, order: OrderRow): string[] {
   if (paidAt !== null) return [`Order ${id} adds to it. Nothing is left to pay.`]
   const due = formatMoney(dueMinor(app.db, order), currency)
   return [`Order ${id} adds to it. The buyer pays ${due} for it at ${payUrl(app, order)}`]
+}
+
+/** What an operator reads of a refund besides what the gateway returns: what is on a gift card again, and what to pay back. */
+export function otherwiseReturned(
+  { id, email, currency }: OrderRow,
+  { giftCardMinor, byHandMinor }: RefundShares
+): string[] {
+  const money = (minor: number): string => formatMoney(minor, currency)
+  return [
+    ...(giftCardMinor > 0 ? [`${money(giftCardMinor)} of order ${id} is back on the gift card.`] : []),
+    ...(byHandMinor > 0
+      ? [`Pay this back yourself: ${money(byHandMinor)} to ${plain(email ?? 'the buyer')}, order ${id}.`]
+      : [])
+  ]
+}
+
+/** What an operator reads of the refund that a change of an order has led to. */
+export function refundLines(order: OrderRow, refund: StoredRefund): string[] {
+  const { refundMinor, giftCardMinor, byHandMinor } = refund
+  const gatewayMinor = refundMinor - giftCardMinor - byHandMinor
+  return [
+    ...(gatewayMinor > 0 ? [`The gateway returns ${formatMoney(gatewayMinor, order.currency)}.`] : []),
+    ...otherwiseReturned(order, refund)
+  ]
 }
 
 /**

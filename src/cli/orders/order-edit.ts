@@ -21,7 +21,8 @@ import {
   parseHold,
   parseItem,
   parseLine,
-  parseLineQuantity
+  parseLineQuantity,
+  refundLines
 } from './order-answer.ts'
 
 type EditOptions = { [Field in keyof BuyerEdits]?: string } & {
@@ -65,8 +66,8 @@ async function editOne({ app, options, terminal }: Work<EditOptions>, text: stri
   if (plan !== null && plan.refundMinor > 0)
     await confirmOrRefuse(terminal, `Change order ${id} and give back ${money(plan.refundMinor)}?`, options)
   const change = await changeOrder(app, id, edits, by)
-  const { fields, refundMinor, byHandMinor } = change
-  const email = plain(getOrder(app.db, id).email ?? 'the buyer')
+  const { fields, refundMinor } = change
+  const order = getOrder(app.db, id)
   const addition = change.addition === null ? null : getOrder(app.db, change.addition.id)
   return answer(app, id, {
     json: {
@@ -78,10 +79,9 @@ async function editOne({ app, options, terminal }: Work<EditOptions>, text: stri
       fields.length === 0
         ? [`Order ${id} has all of this already.`]
         : [
-            `Order ${id} is changed. The server tells ${email} within a second.`,
+            `Order ${id} is changed. The server tells ${plain(order.email ?? 'the buyer')} within a second.`,
             ...(addition === null ? [] : additionLines(app, addition)),
-            ...(refundMinor > byHandMinor ? [`The gateway returns ${money(refundMinor - byHandMinor)}.`] : []),
-            ...(byHandMinor > 0 ? [`Pay this back yourself: ${money(byHandMinor)} to ${email}, order ${id}.`] : [])
+            ...refundLines(order, change)
           ]
   })
 }

@@ -19,9 +19,8 @@ import { parseWith } from '../../platform/http/validation.ts'
 import { markPaid } from '../../shop/payments/attempts.ts'
 import { isRefundOpen, planRefund, refundOrder } from '../../shop/payments/refund.ts'
 import { countOf, parseAge, parseId } from '../terminal/arguments.ts'
-import { answer, by, parseLineQuantity } from './order-answer.ts'
+import { answer, by, otherwiseReturned, parseLineQuantity } from './order-answer.ts'
 import type { Answer } from '../terminal/output.ts'
-import { plain } from '../terminal/table.ts'
 import { showProgress } from '../terminal/output.ts'
 import { addCommand, confirmOrRefuse, runs } from '../run.ts'
 
@@ -153,30 +152,35 @@ async function refundOne(work: Work<RefundOptions>, text: string | undefined): P
   if (text === undefined || options.payment !== undefined)
     throw new AppError('USAGE', 'Give the number of an order, or --payment with the payment of a lost order.')
   const id = parseId(text)
-  const { currency, email } = getOrder(app.db, id)
+  const order = getOrder(app.db, id)
+  const { currency } = order
   const wanted = parseRefund(options, currency)
   const byHand = options.byHand ?? false
   const plan = await planRefund(app, id, wanted, { byHand })
-  const amount = formatMoney(plan.amountMinor, plan.currency)
+  const money = (minor: number): string => formatMoney(minor, plan.currency)
+  const { giftCardMinor, byHandMinor } = plan
+  const amount = money(plan.amountMinor)
+  const byCard = giftCardMinor > 0 ? ` ${money(giftCardMinor)} of it goes back to the gift card.` : ''
+  const byYou = byHandMinor > 0 ? ` You pay ${money(byHandMinor)} back yourself.` : ''
   const question = {
-    gateway: `Refund ${amount} of order ${id}${plan.giftCardMinor === 0 ? '' : `, of which ${formatMoney(plan.giftCardMinor, plan.currency)} go back to the gift card`}?`,
-    gift_card: `Put ${amount} of order ${id} back on the gift card that paid it?`,
+    gateway: `Refund ${amount} of order ${id}?${byCard}${byYou}`,
+    gift_card: `Put ${money(giftCardMinor)} of order ${id} back on the gift card that paid it?${byYou}`,
     by_hand:
       plan.returnedMinor === null
         ? `Record ${amount} of order ${id} as refunded? No gateway has the payment: you pay it back yourself.`
-        : `Record ${amount} of order ${id} as refunded by hand? The gateway has the payment and has returned ${formatMoney(plan.returnedMinor, plan.currency)} of it; without --by-hand it returns the money.`
+        : `Record ${amount} of order ${id} as refunded by hand? The gateway has the payment and has returned ${money(plan.returnedMinor)} of it; without --by-hand it returns the money.`
   }
   await confirmOrRefuse(terminal, question[plan.way], options)
   await refundOrder(app, id, wanted, by, { byHand })
   const refund = { amount: toMajor(plan.amountMinor, plan.currency), currency: plan.currency, way: plan.way }
   const done = {
     gateway: isRefundOpen(app.db, id)
-      ? `The gateway has accepted the refund of ${amount} of order ${id}. The order shows it when it is finished.`
-      : `Refunded ${amount} of order ${id}.`,
-    gift_card: `${amount} of order ${id} are back on the gift card.`,
-    by_hand: `Pay this back yourself: ${amount} to ${plain(email ?? 'the buyer')}, order ${id}. It is recorded as refunded.`
+      ? [`The gateway has accepted the refund of ${amount} of order ${id}. The order shows it when it is finished.`]
+      : [`Refunded ${amount} of order ${id}.`],
+    gift_card: [],
+    by_hand: [`${amount} of order ${id} is recorded as refunded.`]
   }
-  return answer(app, id, { json: { refund }, lines: [done[plan.way]] })
+  return answer(app, id, { json: { refund }, lines: [...done[plan.way], ...otherwiseReturned(order, plan)] })
 }
 
 /** @throws AppError USAGE, VALIDATION_FAILED */

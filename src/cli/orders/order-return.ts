@@ -13,9 +13,18 @@ import type { ReturnView } from '../../shop/shipments/returns.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import { addCommand, assertPublicUrl, confirmOrRefuse, runs } from '../run.ts'
 import { parseId, parsePageLimit } from '../terminal/arguments.ts'
-import { plain, table, timeCell } from '../terminal/table.ts'
+import { table, timeCell } from '../terminal/table.ts'
 import type { Answer } from '../terminal/output.ts'
-import { additionLines, additionView, answer, by, parseHold, parseItem, parseLineQuantity } from './order-answer.ts'
+import {
+  additionLines,
+  additionView,
+  answer,
+  by,
+  parseHold,
+  parseItem,
+  parseLineQuantity,
+  refundLines
+} from './order-answer.ts'
 
 type ReturnOptions = {
   item?: string[]
@@ -81,13 +90,14 @@ async function receive(
   id: number,
   goods: ReceivedGoods
 ): Promise<Answer> {
-  const { currency, email } = getOrder(app.db, id)
-  const money = (minor: number): string => formatMoney(minor, currency)
+  const order = getOrder(app.db, id)
+  const { currency } = order
   const plan = planReturn(app, id, goods, by)
   if (plan.addition !== null) assertPublicUrl(app)
-  const what = plan.refundMinor > 0 ? `give back ${money(plan.refundMinor)}` : 'send the exchange'
+  const what = plan.refundMinor > 0 ? `give back ${formatMoney(plan.refundMinor, currency)}` : 'send the exchange'
   await confirmOrRefuse(terminal, `Record that the goods of order ${id} came back, and ${what}?`, options)
-  const { returnId, addition, refundMinor, byHandMinor } = await settleReturn(app, id, goods, by)
+  const settled = await settleReturn(app, id, goods, by)
+  const { returnId, addition, refundMinor } = settled
   const other = addition === null ? null : getOrder(app.db, addition.id)
   return answer(app, id, {
     json: {
@@ -98,10 +108,7 @@ async function receive(
     lines: [
       `Return ${returnId} is received.`,
       ...(other === null ? [] : additionLines(app, other)),
-      ...(refundMinor > byHandMinor ? [`The gateway returns ${money(refundMinor - byHandMinor)}.`] : []),
-      ...(byHandMinor > 0
-        ? [`Pay this back yourself: ${money(byHandMinor)} to ${plain(email ?? 'the buyer')}, order ${id}.`]
-        : [])
+      ...refundLines(order, settled)
     ]
   })
 }

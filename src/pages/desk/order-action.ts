@@ -59,6 +59,12 @@ export function orderAction(
   }
 }
 
+/** What a person has to know of a refund that the shop pays back itself, as a whole or in part. */
+export function payBackText({ words }: DeskCall, plan: { byHandMinor: number; currency: string }): string[] {
+  const { byHandMinor, currency } = plan
+  return byHandMinor > 0 ? [words.t('desk.payBack', { amount: words.money(byHandMinor, currency) })] : []
+}
+
 /** The fields with the quantities of an order's lines. Their names begin with `prefix`. */
 export function quantityFields(
   { words }: DeskCall,

@@ -6,6 +6,8 @@ import { findNamedItems, nameItem } from '../../shop/checkout/phone-order.ts'
 import { addNote } from '../../shop/customers/notes.ts'
 import { changeOrder, planChange } from '../../shop/corrections/change-order.ts'
 import type { OrderEdits } from '../../shop/corrections/change-order.ts'
+import { noChange } from '../../shop/corrections/change-paid.ts'
+import type { Changed } from '../../shop/corrections/change-paid.ts'
 import { buyerEdits } from '../../shop/corrections/edit-order.ts'
 import { askForReturn, planReturn, settleReturn } from '../../shop/corrections/settle-return.ts'
 import type { ReceivedGoods } from '../../shop/corrections/settle-return.ts'
@@ -18,6 +20,7 @@ import {
   linesOf,
   namedItems,
   orderAction,
+  payBackText,
   quantitiesOf,
   quantityFields,
   typedItems,
@@ -133,13 +136,15 @@ function goodsCommand(call: DeskCall, form: URLSearchParams): string {
 
 /** What a person has to confirm, with the money that goes back, and what the buyer pays. */
 function sureText(
-  { words }: DeskCall,
+  call: DeskCall,
   question: string,
   currency: string,
-  { refundMinor, dueMinor }: { refundMinor: number; dueMinor: number }
+  { refundMinor, byHandMinor, dueMinor }: Changed
 ): string {
+  const { words } = call
   const parts = [
     ...(refundMinor > 0 ? [words.t('desk.goesBack', { amount: words.money(refundMinor, currency) })] : []),
+    ...payBackText(call, { byHandMinor, currency }),
     ...(dueMinor > 0 ? [words.t('desk.buyerPays', { amount: words.money(dueMinor, currency) })] : [])
   ]
   return [question, ...parts].join(' ')
@@ -239,7 +244,7 @@ export const orderChanges: readonly Action[] = [
       const id = idOf(call)
       const { paidAt, currency } = getOrder(call.app.db, id)
       const edits = goodsOf(call, form)
-      const plan = paidAt === null ? { refundMinor: 0, dueMinor: 0 } : planChange(call.app, id, edits, call.by)
+      const plan = paidAt === null ? noChange : planChange(call.app, id, edits, call.by)
       return sureText(call, call.words.t('desk.goodsSure', { id }), currency, plan)
     },
     command: goodsCommand,

@@ -27,7 +27,15 @@ import type { OrderToPack } from '../../shop/shipments/pack-list.ts'
 import { expectedReturnOf, unitsGone } from '../../shop/shipments/returns.ts'
 import { shipmentInput, shipOrder } from '../../shop/shipments/ship-order.ts'
 import type { PageReply } from '../page.ts'
-import { idOf, linesOf, orderAction, quantitiesOf, quantityFields, typedQuantities } from './order-action.ts'
+import {
+  idOf,
+  linesOf,
+  orderAction,
+  payBackText,
+  quantitiesOf,
+  quantityFields,
+  typedQuantities
+} from './order-action.ts'
 import { noteBlocks } from './notes.ts'
 import { amountText, page, pagesOf, shellWord, textFor, textOf } from './view.ts'
 import type { Action, Block, DeskCall, DeskPage, Item } from './view.ts'
@@ -387,9 +395,10 @@ export const orderActions: readonly Action[] = [
     confirm: async (call, form) => {
       const id = idOf(call)
       const byHand = form.has('byHand')
-      const { amountMinor, currency, way } = await planRefund(call.app, id, wantedRefund(call, form, id), { byHand })
-      const amount = call.words.money(amountMinor, currency)
-      return call.words.t(way === 'gateway' ? 'desk.refundSure' : 'desk.refundByHandSure', { amount, id })
+      const plan = await planRefund(call.app, id, wantedRefund(call, form, id), { byHand })
+      const amount = call.words.money(plan.amountMinor, plan.currency)
+      if (plan.way === 'by_hand') return call.words.t('desk.refundByHandSure', { amount, id })
+      return [call.words.t('desk.refundSure', { amount, id }), ...payBackText(call, plan)].join(' ')
     },
     command: refundCommand,
     run: (call, form, id) =>

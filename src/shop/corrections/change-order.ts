@@ -15,12 +15,11 @@ import { orderChanges } from '../orders/schema.ts'
 import type { OrderDetails } from '../orders/schema.ts'
 import { recordMove } from '../orders/transition.ts'
 import { changeUnpaid } from '../payments/end-hold.ts'
-import { requestRefund } from '../payments/refund.ts'
-import { runUnitOfWork } from '../payments/warnings.ts'
+import { runWithRefunds } from '../payments/refund.ts'
 import type { UnitOfWork } from '../payments/warnings.ts'
 import { emit } from '../webhooks/emit.ts'
 import { additionsOf, linesNow, moveWith, rootOf, totalNow } from './additions.ts'
-import { changePaid, goodsOf } from './change-paid.ts'
+import { changePaid, goodsOf, noChange } from './change-paid.ts'
 import type { Changed } from './change-paid.ts'
 import { editUnpaidLines, settleTotal } from './edit-lines.ts'
 import type { LineEdits } from './edit-lines.ts'
@@ -34,9 +33,7 @@ export type OrderEdits = { buyer: BuyerEdits } & LineEdits & {
   }
 
 /** What a change has led to: the names of what is different now, the order that adds to it, and what goes back. */
-export type OrderChange = { fields: string[] } & Omit<Changed, 'refunds'>
-
-type Asked = OrderChange & Pick<Changed, 'refunds'>
+export type OrderChange = { fields: string[] } & Changed
 
 /**
  * Changes an order for an operator. The invoice of a paid order is corrected if it names another buyer, the history says
@@ -60,11 +57,9 @@ export async function changeOrder(
     const fields = await changeUnpaid(shop, orderId, by, (tx, order, now) =>
       editUnpaid(tx, shop, order, { edits, by }, now)
     )
-    return { fields, addition: null, dueMinor: 0, refundMinor: 0, byHandMinor: 0 }
+    return { fields, ...noChange }
   }
-  const { refunds, ...change } = await runUnitOfWork(shop, by, (unit) => editPaid(unit, shop, orderId, edits))
-  for (const row of refunds) await requestRefund(shop, row, true)
-  return change
+  return runWithRefunds(shop, by, (unit) => editPaid(unit, shop, orderId, edits))
 }
 
 /**
@@ -95,7 +90,7 @@ function editUnpaid(
   return fields
 }
 
-function editPaid(unit: UnitOfWork, shop: ShopContext, orderId: number, edits: OrderEdits): Asked {
+function editPaid(unit: UnitOfWork, shop: ShopContext, orderId: number, edits: OrderEdits): OrderChange {
   const { tx, by, now } = unit
   const order = getOrder(tx, orderId)
   assertOpen(order)
@@ -105,8 +100,7 @@ function editPaid(unit: UnitOfWork, shop: ShopContext, orderId: number, edits: O
   for (const addition of additionsOf(tx, orderId)) moveWith(tx, addition, edited)
   const change = { ...goodsOf(tx, edited, lineEdits), methodId: buyer.shippingMethod, holdMinutes }
   const isSame = change.back.length + change.add.length === 0 && buyer.shippingMethod === undefined
-  const none = { addition: null, dueMinor: 0, refunds: [], refundMinor: 0, byHandMinor: 0 }
-  const changed = isSame ? none : changePaid(unit, shop, edited, change)
+  const changed = isSame ? noChange : changePaid(unit, shop, edited, change)
   const additionId = changed.addition?.id ?? null
   const fields = recordChange(tx, { before: order, order: getOrder(tx, orderId) }, { details, by, additionId }, now)
   if (fields.includes('email')) mailClaim(tx, getOrder(tx, orderId), now)

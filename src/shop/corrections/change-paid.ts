@@ -15,7 +15,7 @@ import { planRefundLines, returnedUnits } from '../orders/refunds/refund-lines.t
 import type { LineQuantity, RefundOfThings, WantedRefund } from '../orders/refunds/refund-lines.ts'
 import { orders } from '../orders/schema.ts'
 import { refundableMinor, storeRefunds } from '../payments/refund.ts'
-import type { RefundRow } from '../payments/rows.ts'
+import type { StoredRefund } from '../payments/refund.ts'
 import type { UnitOfWork } from '../payments/warnings.ts'
 import { progressOf } from '../shipments/find.ts'
 import { additionsOf, inExchange, placeAddition, rootOf } from './additions.ts'
@@ -42,14 +42,11 @@ export type PaidChange = {
   byHand?: boolean
 }
 
-/** What became of a change: the order that adds to it, what is due of that, what goes back, and what the gateway is asked for. */
-export type Changed = {
-  addition: OrderRow | null
-  dueMinor: number
-  refunds: RefundRow[]
-  refundMinor: number
-  byHandMinor: number
-}
+/** What became of a change: the order that adds to it, what is due of that, and what goes back. */
+export type Changed = { addition: OrderRow | null; dueMinor: number } & StoredRefund
+
+const nothingBack: StoredRefund = { refundMinor: 0, giftCardMinor: 0, byHandMinor: 0, refunds: [] }
+export const noChange: Changed = { addition: null, dueMinor: 0, ...nothingBack }
 
 /**
  * Changes what a paid order contains: what comes back is given back by lines, and what is added is an order of its own
@@ -94,11 +91,8 @@ function giveBack(
   order: OrderRow,
   refund: RefundOfThings | null,
   { byHand = false }: PaidChange
-): Omit<Changed, 'addition' | 'dueMinor'> {
-  if (refund === null) return { refunds: [], refundMinor: 0, byHandMinor: 0 }
-  const refunds = storeRefunds(shop, unit, { order, refund, byHand })
-  const askedMinor = refunds.reduce((sum, { amountMinor }) => sum + amountMinor, 0)
-  return { refunds, refundMinor: refund.amountMinor, byHandMinor: refund.amountMinor - askedMinor }
+): StoredRefund {
+  return refund === null ? nothingBack : storeRefunds(shop, unit, { order, refund, byHand })
 }
 
 type Goods = Pick<

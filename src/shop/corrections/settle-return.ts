@@ -8,8 +8,8 @@ import { areWithdrawalsDone } from '../declarations/find.ts'
 import { getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import type { LineQuantity, WantedRefund } from '../orders/refunds/refund-lines.ts'
-import { requestRefund } from '../payments/refund.ts'
-import { resolveWarnings, runUnitOfWork } from '../payments/warnings.ts'
+import { runWithRefunds } from '../payments/refund.ts'
+import { resolveWarnings } from '../payments/warnings.ts'
 import type { UnitOfWork } from '../payments/warnings.ts'
 import {
   expectedReturnOf,
@@ -40,7 +40,7 @@ export type ReceivedGoods = {
 }
 
 /** What a return has led to. */
-export type SettledReturn = { returnId: number } & Omit<Changed, 'refunds'>
+export type SettledReturn = { returnId: number } & Changed
 
 /**
  * Asks a buyer for goods that they send back, for a refund or in exchange for others.
@@ -73,9 +73,7 @@ export async function settleReturn(
   goods: ReceivedGoods,
   by: string
 ): Promise<SettledReturn> {
-  const { refunds, ...settled } = await runUnitOfWork(shop, by, (unit) => settle(unit, shop, orderId, goods))
-  for (const row of refunds) await requestRefund(shop, row, true)
-  return settled
+  return runWithRefunds(shop, by, (unit) => settle(unit, shop, orderId, goods))
 }
 
 /** What `settleReturn` would do, for the operator to confirm. Nothing is stored. @throws AppError as settleReturn */
@@ -84,12 +82,7 @@ export function planReturn(shop: ShopContext, orderId: number, goods: ReceivedGo
   return dryRun(shop.db, (tx) => settle({ tx, log: shop.log, by, now }, shop, orderId, goods))
 }
 
-function settle(
-  unit: UnitOfWork,
-  shop: ShopContext,
-  orderId: number,
-  goods: ReceivedGoods
-): { returnId: number } & Changed {
+function settle(unit: UnitOfWork, shop: ShopContext, orderId: number, goods: ReceivedGoods): SettledReturn {
   const { tx, by, now } = unit
   const order = getOrder(tx, orderId)
   if (order.paidAt === null)

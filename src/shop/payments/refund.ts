@@ -9,7 +9,7 @@ import type { ShopContext } from '../context.ts'
 import { promisedMinor } from '../orders/refunds/credits.ts'
 import { getOrder } from '../orders/find.ts'
 import { planRefundLines, storeOrderRefund } from '../orders/refunds/refund-lines.ts'
-import type { RefundOfThings, WantedRefund } from '../orders/refunds/refund-lines.ts'
+import type { WantedRefund } from '../orders/refunds/refund-lines.ts'
 import { cancelReturnedCards, checkRefund, dropRefund, recordRefund, moveOrder } from '../orders/transition.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { findPayingAttempt, getAttempt, updateAttempt } from './attempts.ts'
@@ -21,8 +21,8 @@ import { applyRefunds, causeOf, findRefund, refundsOf, toGatewayRefund } from '.
 import type { GatewayRefund } from './gateway-refunds.ts'
 import type { AttemptRow, RefundRow } from './rows.ts'
 import { refunds } from './schema.ts'
-import { divideRefund } from './tenders.ts'
-import type { RefundPart } from './tenders.ts'
+import { divideRefund, sharesOf } from './tenders.ts'
+import type { DividedRefund, RefundPart, RefundShares } from './tenders.ts'
 import { endSubscriptionOf } from './subscriptions.ts'
 import { acceptPayment, findUncountedPayment, mismatchedAttempts } from './unexpected-payment.ts'
 import type { UncountedPayment } from './unexpected-payment.ts'
@@ -51,22 +51,33 @@ export async function refundOrder(
   if (uncounted !== undefined) await acceptPayment(shop, uncounted, by)
   const paid = findPayingAttempt(shop.db, orderId)
   if (byHand && paid !== undefined) await returnedAtGateway(shop, paid)
-  const asked = await runUnitOfWork(shop, by, (unit) => {
+  await runWithRefunds(shop, by, (unit) => {
     const { order, refund } = checkRequest(shop, unit.tx, orderId, { ...wanted, byHand })
     return storeRefunds(shop, unit, { order, refund, byHand })
   })
-  for (const row of asked) await requestRefund(shop, row, true)
   return getOrder(shop.db, orderId)
 }
 
-export type RefundPlan = {
+/**
+ * Runs work that stores refunds in one write transaction, and then asks the gateway for them.
+ *
+ * @throws AppError as requestRefund, when the work is stored
+ */
+export async function runWithRefunds<T extends Pick<StoredRefund, 'refunds'>>(
+  shop: ShopContext,
+  by: string,
+  work: (unit: UnitOfWork) => T extends PromiseLike<unknown> ? never : T
+): Promise<T> {
+  const done = await runUnitOfWork<T>(shop, by, work)
+  for (const row of done.refunds) await requestRefund(shop, row, true)
+  return done
+}
+
+export type RefundPlan = RefundShares & {
   amountMinor: number
   currency: string
+  /** `gateway` if any of it goes back by card. */
   way: 'gateway' | 'by_hand' | 'gift_card'
-  /** What the operator pays back. */
-  byHandMinor: number
-  /** What goes back to the gift cards that paid the order. */
-  giftCardMinor: number
   /** What the gateway has returned of the card payment that is refunded by hand; null if no gateway has it. */
   returnedMinor: number | null
 }
@@ -89,24 +100,12 @@ export async function planRefund(
     return { amountMinor, currency, way: 'gateway', byHandMinor: 0, giftCardMinor: 0, returnedMinor: null }
   }
   const { order, refund, paid } = checkRequest(shop, shop.db, orderId, { ...wanted, byHand })
-  const { currency } = order
-  const parts = byHand ? [{ refund, attempt: null, giftCardId: null }] : divideRefund(shop.db, order, refund)
-  const sumOf = (is: (part: RefundPart) => boolean): number =>
-    parts.reduce((sum, part) => sum + (is(part) ? part.refund.amountMinor : 0), 0)
-  const byHandMinor = sumOf(({ attempt, giftCardId }) => attempt === null && giftCardId === null)
-  const giftCardMinor = sumOf(({ giftCardId }) => giftCardId !== null)
+  const parts = divideRefund(shop.db, { order, refund, byHand })
   const returnedMinor = paid !== undefined && byHand ? await returnedAtGateway(shop, paid) : null
-  return {
-    amountMinor: refund.amountMinor,
-    currency,
-    way: wayOf(parts),
-    byHandMinor,
-    giftCardMinor,
-    returnedMinor
-  }
+  const { amountMinor } = refund
+  return { amountMinor, currency: order.currency, way: wayOf(parts), ...sharesOf(parts), returnedMinor }
 }
 
-/** `gateway` if any of it goes back by card. */
 function wayOf(parts: readonly RefundPart[]): RefundPlan['way'] {
   if (parts.some(({ attempt }) => attempt !== null)) return 'gateway'
   return parts.some(({ giftCardId }) => giftCardId !== null) ? 'gift_card' : 'by_hand'
@@ -170,21 +169,20 @@ function checkRequest(shop: ShopContext, db: Db, orderId: number, { byHand, ...w
   return { order, refund, paid }
 }
 
+/** A refund that is stored, and the parts of it that the gateway has to be asked for (`requestRefund`). */
+export type StoredRefund = RefundShares & { refundMinor: number; refunds: RefundRow[] }
+
 /**
- * Stores a refund that fits its order, divided by what paid the order. What the operator pays back, and what costs nothing, is
- * then complete.
+ * Stores a refund that fits its order, divided by what paid the order. What goes back to gift cards, what the operator pays
+ * back, and what costs nothing is then complete.
  *
- * @returns what the gateway has to be asked for (`requestRefund`)
  * @throws AppError as gatewayOf; CONFLICT for a payment that is not known yet
  */
-export function storeRefunds(
-  shop: ShopContext,
-  { tx, by, now }: UnitOfWork,
-  { order, refund, byHand = false }: { order: OrderRow; refund: RefundOfThings; byHand?: boolean }
-): RefundRow[] {
+export function storeRefunds(shop: ShopContext, { tx, by, now }: UnitOfWork, divided: DividedRefund): StoredRefund {
+  const { order, refund } = divided
   const { id: orderId, currency } = order
-  const parts = byHand ? [{ refund, attempt: null, giftCardId: null }] : divideRefund(tx, order, refund)
-  return parts.flatMap(({ refund: part, attempt, giftCardId }) => {
+  const parts = divideRefund(tx, divided)
+  const refunds = parts.flatMap(({ refund: part, attempt, giftCardId }) => {
     if (giftCardId !== null) {
       const asked = storeOrderRefund(tx, order, { ...part, way: 'gift_card', giftCardId }, now)
       returnToCard(tx, giftCardId, { amountMinor: part.amountMinor, orderId, by }, now)
@@ -205,6 +203,7 @@ export function storeRefunds(
     cancelReturnedCards(tx, orderId, by, now)
     return storeRefund({ tx, by, now }, attempt, { orderId, amountMinor: part.amountMinor, currency, orderRefundId })
   })
+  return { refundMinor: refund.amountMinor, ...sharesOf(parts), refunds }
 }
 
 function storeRefund(

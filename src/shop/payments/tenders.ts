@@ -14,11 +14,27 @@ type Tender = Omit<RefundPart, 'refund'> & { leftMinor: number }
 /** A part of a refund, and the card payment or the gift card that it returns; both null for what the operator pays back. */
 export type RefundPart = { refund: RefundOfThings; attempt: AttemptRow | null; giftCardId: number | null }
 
+/** What goes back to gift cards, and what the operator pays back, in minor units. The gateway returns the rest of a refund. */
+export type RefundShares = { giftCardMinor: number; byHandMinor: number }
+
+export function sharesOf(parts: readonly RefundPart[]): RefundShares {
+  const sumOf = (is: (part: RefundPart) => boolean): number =>
+    parts.filter(is).reduce((sum, { refund }) => sum + refund.amountMinor, 0)
+  return {
+    giftCardMinor: sumOf(({ giftCardId }) => giftCardId !== null),
+    byHandMinor: sumOf(({ attempt, giftCardId }) => attempt === null && giftCardId === null)
+  }
+}
+
+/** A refund of an order. `byHand`: the operator pays all of it back. */
+export type DividedRefund = { order: OrderRow; refund: RefundOfThings; byHand?: boolean }
+
 /**
  * Divides a refund by what paid the order: the gift cards first, so that what they paid never becomes money, then its own card
  * payment, then those of the orders whose credits it has, and the rest by hand.
  */
-export function divideRefund(db: Db, order: OrderRow, refund: RefundOfThings): RefundPart[] {
+export function divideRefund(db: Db, { order, refund, byHand = false }: DividedRefund): RefundPart[] {
+  if (byHand) return [{ refund, attempt: null, giftCardId: null }]
   const parts: RefundPart[] = []
   let rest = refund
   for (const { leftMinor, ...to } of tendersOf(db, order.id)) {

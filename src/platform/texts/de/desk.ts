@@ -85,6 +85,7 @@ export const desk = {
   'desk.refund': 'Erstatten',
   'desk.refundAmount': 'Stattdessen ein Betrag',
   'desk.refundAmountHint': 'Zum Beispiel 5.00. Mit Artikeln muss er kleiner sein als deren Preis.',
+  'desk.payBack': 'Davon zahlen Sie {amount} selbst zurück.',
   'desk.refundByHandSure':
     '{amount} von Bestellung {id} als erstattet eintragen? Kein Zahlungsdienst hat die Zahlung: Sie zahlen selbst zurück.',
   'desk.refundOwed': 'Dem Käufer noch geschuldet',

@@ -82,6 +82,7 @@ export const desk = {
   'desk.refund': 'Refund',
   'desk.refundAmount': 'An amount instead',
   'desk.refundAmountHint': 'Such as 5.00. With items, it must be less than they cost.',
+  'desk.payBack': 'You pay {amount} of it back yourself.',
   'desk.refundByHandSure':
     'Record {amount} of order {id} as refunded? No gateway has the payment: you pay it back yourself.',
   'desk.refundOwed': 'Still owed to the buyer',

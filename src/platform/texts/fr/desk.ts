@@ -87,6 +87,7 @@ export const desk = {
   'desk.refund': 'Rembourser',
   'desk.refundAmount': 'Plutôt un montant',
   'desk.refundAmountHint': 'Par exemple 5.00. Avec des articles, il doit être inférieur à leur prix.',
+  'desk.payBack': 'Vous en remboursez {amount} vous-même.',
   'desk.refundByHandSure':
     'Enregistrer {amount} de la commande {id} comme remboursés ? Aucun prestataire n’a le paiement : vous remboursez vous-même.',
   'desk.refundOwed': 'Encore dû au client',
