@@ -20,15 +20,9 @@ afterAll(() => shop.stop())
 
 /** The cart of a browser without script, which sends its form. */
 function cart() {
-  const cookies = new Map<string, string>()
+  const buyer = shop.visitor()
   return async (fields: Record<string, string>) => {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const body = new URLSearchParams(fields)
-    const response = await fetch(`${shop.url}/cart`, { method: 'POST', redirect: 'manual', headers: { cookie }, body })
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      cookies.set(name, value)
-    }
+    const response = await buyer.form(`${shop.url}/cart`, fields)
     return { status: response.status, location: response.headers.get('location'), text: await response.text() }
   }
 }
