@@ -59,15 +59,15 @@ export function define(program: ShopCommand): void {
 
 function answer(db: Db, row: RateRow, now: number): Answer {
   const rate = toRate(db, row, now)
-  return { json: { rate }, human: `Rate ${rate.id}: ${describeRate(db, rate)}` }
+  return { json: { rate }, human: rateLine(db, rate) }
 }
 
 /** A rate in one line. */
-export function describeRate(db: Db, rate: RateView): string {
+export function rateLine(db: Db, rate: RateView): string {
   const [goods, affiliate, percent, from, until, state] = cells(db, rate)
   const of = affiliate === '' ? '' : ` for ${affiliate}`
   const days = rate.to === null ? `from ${from} on` : `from ${from} until ${until}`
-  return plain(`${goods}${of}: ${percent}, ${days}, ${state}`)
+  return plain(`Rate ${rate.id}: ${goods}${of}: ${percent}, ${days}, ${state}`)
 }
 
 /** What a rate is for, the affiliate, the rate, its first and last day, and its state. */

@@ -3,7 +3,7 @@ import { defineTableImport } from '../shop/table-import.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import type { App } from '../../app.ts'
 import { setOwnRate } from '../../shop/affiliates/rates.ts'
-import { describeRate } from '../offers/commissions.ts'
+import { rateLine } from '../offers/commissions.ts'
 import { giveBonus } from '../../shop/payouts/by-hand.ts'
 import { setting } from '../../shop/settings/settings.ts'
 import { formatMoney, toMinor } from '../../platform/money.ts'
@@ -129,7 +129,7 @@ function show({ app, now }: Pick<Work<object>, 'app' | 'now'>, code: string): An
       ...describe(affiliate),
       ...waiting.map((each) => waitingNote(app, each)),
       `Balance: ${money(balance.pendingMinor)} pending, ${money(balance.unpaidMinor)} unpaid, ${money(balance.paidMinor)} paid out`,
-      ...rates.map((rate) => `Rate ${rate.id}: ${describeRate(app.db, rate)}`),
+      ...rates.map((rate) => rateLine(app.db, rate)),
       ...(coupons.length === 0 ? [] : [`Coupons: ${coupons.join(', ')}`]),
       `Visits: ${visits.visits}, ${visits.conversions} converted (${visits.conversionRate} %)`,
       ...(rows.length === 0 ? [] : [table(['Campaign', 'Clicks', 'Visits', 'Converted', 'Rate', 'Earned'], rows)])
