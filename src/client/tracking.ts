@@ -100,7 +100,7 @@ export function setConsent(isGiven: boolean, sendClick: SendClick): void {
   try {
     localStorage.removeItem(key)
   } catch {
-    // The browser refuses to store, so there is nothing.
+    // The browser stores nothing, so there is nothing to delete.
   }
 }
 

@@ -43,7 +43,7 @@ async function show(call: PageCall): Promise<PageReply> {
   const shown = isBuyer ? row : { ...row, buyer: null }
   const format = parseFormat(query.get('format'))
   if (format === null) return page(app, order, shown, { proof, isBuyer })
-  // An electronic invoice is nothing without its buyer.
+  // An electronic invoice must name its buyer.
   if (format !== 'pdf' && !isBuyer) throw new AppError('NOT_FOUND', 'Only the buyer can open the electronic invoice.')
   // A PDF takes some 10 ms of the event loop, and the first one 200 ms.
   await takePagePoint(app, addressKey)

@@ -41,7 +41,7 @@ export function defineEdit(group: ShopCommand): void {
   const edit = addCommand(
     group,
     'edit <id>',
-    'correct the buyer, the address, the shipping or the lines of an order; the buyer gets an email with old and new',
+    'correct the buyer, the address, the shipping or the lines of an order; the buyer gets an email with the old and the new details',
     'orders edit 12 --city Kiel --line 1:3 --remove 2 --add gansey/NAVY-M:1'
   ).option('--email <email>', "the buyer's email")
   for (const name of texts) edit.option(`--${name} <text>`, 'an empty text removes it')

@@ -88,12 +88,12 @@ function defineReading(group: ShopCommand): void {
   )
   runs(showing, ({ app, now }, who: string) => answer(app, getUser(app.db, who), now))
   const about =
-    'export everything that the shop stores about a person as JSON (guest orders of an account only if the email is verified), or everybody who wants news by email'
+    'export everything that the shop stores about a person as JSON (guest orders of an account only if the email is verified), or all people who want news by email'
   const exporting = addCommand(group, 'export [email-or-id]', about, 'users export lena@shop.example > lena.json')
     .addOption(
       new Option(
         '--consent <kind>',
-        'everybody who wants news by email and has verified it, with time and place of the consent and a link that ends it'
+        'all people who want news by email and have verified their address, with time and place of the consent and a link that ends it'
       ).choices(['marketing'])
     )
     .option('--csv <file>', 'with --consent: write a new CSV file')

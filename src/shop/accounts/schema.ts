@@ -42,7 +42,7 @@ export const users = sqliteTable(
       'no'
     ),
     marketingOptInAt: personal(instant('marketing_opt_in_at'), null),
-    /** Where the person last said yes or no to news; null if nobody asked. */
+    /** Where the person last said yes or no to news; null before the first answer. */
     marketingOptInFrom: personal(text('marketing_opt_in_from', { enum: consentPlaces }), null),
     partnerOptIn: personal(
       text('partner_opt_in', { enum: ['yes', 'no'] })

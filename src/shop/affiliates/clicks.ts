@@ -52,7 +52,7 @@ function findCounting(db: Db, ref: string, userId: number | null): AffiliateRow 
   return affiliate === undefined || affiliate.userId === userId || !isCreditable(db, affiliate) ? undefined : affiliate
 }
 
-/** Strangers choose the campaign of a link that they open, so a day has at most so many of an affiliate. */
+/** Anyone can open a link with a campaign that they made up, so an affiliate has at most this many campaigns a day. */
 const mostCampaigns = 50
 
 /** Adds clicks to the day of `at` in the shop's time zone, and to their campaign while the day has not too many. */

@@ -1,7 +1,7 @@
 import { keysOf } from '../../platform/typed.ts'
 /**
  * Every type of product. `isShipped`: the buyer gives an address, and a paid order waits until it is sent. `isVoucher`: it is a
- * gift card, which is no turnover and not taxed until it is used, takes no coupon, and is not paid by another gift card.
+ * gift card, which is not turnover and not taxed until it is used, takes no coupon, and is not paid by another gift card.
  */
 const types = {
   physical: { isShipped: true, isVoucher: false },

@@ -36,7 +36,7 @@ export function cardsOfCart(db: Db, codes: readonly string[], payable: Payable, 
 
 type Why = Extract<ProblemCode, `gift_card_${string}`>
 
-/** A blocked card looks like an unknown one to whoever has its code. */
+/** A blocked card looks like an unknown one to a person who has its code. */
 function whyNot(card: GiftCardRow, { currency, lines }: Payable, now: number): Why | null {
   const state = stateOf(card, now)
   if (state === 'blocked') return 'gift_card_unknown'

@@ -37,7 +37,7 @@ export type OrderChange = { fields: string[] } & Changed
 
 /**
  * Changes an order for an operator. The invoice of a paid order is corrected if it names another buyer, the history says
- * what was changed, and the buyer gets an email with old and new. What is taken from a paid order is given back, and what is
+ * what was changed, and the buyer gets an email with the old and the new. What is taken from a paid order is given back, and what is
  * added is an order of its own (change-paid.ts).
  *
  * @throws AppError as editBuyer, editUnpaidLines and changePaid; for an unpaid order as changeUnpaid, whose payment pages are

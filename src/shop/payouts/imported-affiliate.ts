@@ -120,7 +120,7 @@ export type ImportedPayout = Pick<
   onAccountMinor: number
 }
 
-/** Stores a payout and its ledger entries. Its amount, which must be above 0, is that of its referrals and what it paid beside. */
+/** Stores a payout and its ledger entries. Its amount, which must be above 0, is that of its referrals plus `onAccountMinor`. */
 export function insertImportedPayout(tx: Tx, { paid, onAccountMinor, ...columns }: ImportedPayout): number {
   const amountMinor = paid.reduce((sum, referral) => sum + referral.amountMinor, onAccountMinor)
   const { id } = tx.orm

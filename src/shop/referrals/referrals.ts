@@ -28,7 +28,7 @@ export type NewReferral = {
   currency: string
   /** Rejects the referral immediately and finally, for this reason (`self`). */
   reject?: string
-  /** Whether an operator credits the order, whoever its buyer is. */
+  /** Whether an operator credits the order. Then it also counts if its buyer is a known customer. */
   byHand?: boolean
 }
 

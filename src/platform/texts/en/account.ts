@@ -68,11 +68,13 @@ export const account = {
   wrongPassword: 'This is not your current password.',
   newsByEmail: 'Email me occasionally about new products',
   'news.title': 'News by email',
-  'news.text': 'You get news of this shop by email. The button ends it; emails about your orders still arrive.',
+  'news.text':
+    'This shop sends you news by email. Press the button to stop it. You still get emails about your orders.',
   'news.end': 'Stop the news',
   'news.ended': 'You get no more news',
-  'news.endedText': 'Emails about your orders still arrive. You can ask for the news again in your account.',
-  'news.unknown': 'It is incomplete, or the account is gone. You can end the news in your account, too.',
+  'news.endedText': 'You still get emails about your orders. You can ask for the news again in your account.',
+  'news.unknown':
+    'The link is incomplete, or the account no longer exists. You can also stop the news in your account.',
   hello: 'Hello, {name}',
   logOut: 'Log out',
   'account.memberships': 'Memberships',

@@ -136,11 +136,11 @@ export const desk = {
   'desk.additions': 'Orders that add to it',
   'desk.addGoods': 'What to add',
   'desk.buyerPays': 'The buyer gets a link to pay {amount}.',
-  'desk.dropReturn': 'Give the return up',
+  'desk.dropReturn': 'Give up the return',
   'desk.dropReturnText': 'Use this when the expected goods do not come. No money moves.',
   'desk.editOrder': 'Edit the buyer',
   'desk.editOrderText':
-    'The buyer gets an email with old and new. The address changes as long as something is left to ship.',
+    'The buyer gets an email with the old and the new details. The address changes as long as something is left to ship.',
   'desk.exchange': 'What they get instead',
   'desk.exchangeHint': 'Empty for a refund. One on each line, as SLUG:QUANTITY or SLUG/SKU:QUANTITY, such as mug:2.',
   'desk.expected': 'Expected back',

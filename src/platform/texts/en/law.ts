@@ -7,7 +7,7 @@ export const law = {
     'On {day} you agreed that the files are delivered at once, and acknowledged that you thereby lose your right to withdraw from the contract about them.',
   'consent.about': 'About the link that led you here',
   'consent.ask':
-    'You came by a link of a partner. May we store it in this browser, so that the partner is credited for a later order, too?',
+    "You came through a partner's link. May we store it in this browser, so that the partner is also credited for a later order?",
   'consent.yes': 'Yes, store it',
   'consent.no': 'No',
   'consent.withdraw': 'No longer store which partner led me here',

@@ -221,7 +221,7 @@ export const mails = {
 
   'giftCard.bought': 'Your gift card',
   'giftCard.keep':
-    'Keep this code to yourself: whoever has it can use the gift card. We have also sent it to your email.',
+    'Keep this code to yourself: anyone who has it can use the gift card. We have also sent it to your email.',
   'giftCard.code': 'Code',
   'giftCard.balance': 'Balance',
   'giftCard.until': 'Valid until',
@@ -229,5 +229,5 @@ export const mails = {
   'mail.giftCard.subject': 'A gift card for {shop}',
   'mail.giftCard.text': 'You have received a gift card for {shop}. Enter its code when you pay.',
   'mail.giftCard.button': 'Open {shop}',
-  'mail.giftCard.keep': 'Keep this email: whoever has the code can use the gift card.'
+  'mail.giftCard.keep': 'Keep this email safe: anyone who has the code can use the gift card.'
 } as const
