@@ -12,6 +12,7 @@ import { belowMinimum, isTooSmallForCard } from '../checkout/refusals.ts'
 import { offeredMethods } from '../checkout/order-form.ts'
 import { lacksAddress, lacksMethod } from '../checkout/shipping.ts'
 import type { ShopContext } from '../context.ts'
+import { sameBuyer } from '../orders/buyer.ts'
 import { insertOrder } from '../orders/create-order.ts'
 import type { ChosenShipping, NewLine } from '../orders/create-order.ts'
 import { creditedMinor, dueMinor, holdCredit } from '../orders/refunds/credits.ts'
@@ -61,34 +62,11 @@ export function placeAddition(
   const { shipping, back, holdMinutes } = addition
   const to = rootOf(tx, from)
   const carried = carriedCoupons(tx, from, addition.lines)
-  const {
-    userId,
-    email,
-    contact,
-    billingAddress,
-    shippingAddress,
-    vatId,
-    vatCheck,
-    buyerReference,
-    language,
-    currency
-  } = to
-  const buyer = {
-    userId,
-    email,
-    contact,
-    billingAddress,
-    shippingAddress,
-    vatId,
-    vatCheck,
-    buyerReference,
-    language,
-    currency
-  }
   const order = insertOrder(
     tx,
     {
-      ...buyer,
+      ...sameBuyer(to),
+      currency: to.currency,
       strategy: 'redirect_to_store',
       notes: null,
       returnUrl: null,

@@ -14,6 +14,21 @@ import { guestWithData, notes, orderChanges, orderCoupons, orders } from './sche
 import { checkReferral } from './review.ts'
 import { releasedStatuses } from './states.ts'
 
+/** What an order takes over of the buyer of another one: one that is added to it, or its renewal. */
+export function sameBuyer(order: OrderRow) {
+  return {
+    userId: order.userId,
+    email: order.email,
+    contact: order.contact,
+    billingAddress: order.billingAddress,
+    shippingAddress: order.shippingAddress,
+    vatId: order.vatId,
+    vatCheck: order.vatCheck,
+    buyerReference: order.buyerReference,
+    language: order.language
+  }
+}
+
 /**
  * Stores the email for a guest's order without one: from the hosted page or from the gateway. An order that has an
  * email keeps it. An account's order without an email was erased and stays without one. If the buyer is the credited

@@ -16,6 +16,7 @@ import { emit } from '../webhooks/emit.ts'
 import { createReferral, finalRefusalOf, rejectReferral } from '../referrals/referrals.ts'
 import { isModuleOn, setting } from '../settings/settings.ts'
 import { taxInPaid } from '../tax/terms.ts'
+import { sameBuyer } from './buyer.ts'
 import { goodsOf } from './refunds/refund-lines.ts'
 import { checkReferral } from './review.ts'
 import { recordMove } from './transition.ts'
@@ -119,24 +120,15 @@ export function insertRenewal(tx: Tx, original: OrderRow, payment: RenewalPaymen
   const withoutTaxMinor = amountMinor - (tax.included ? 0 : tax.amountMinor)
   const shippingMinor = Math.min(priced, withoutTaxMinor)
   const lines = renewedLines(renewing, withoutTaxMinor - shippingMinor)
-  const { userId, email, emailKey, language, strategy, contact, billingAddress, shippingAddress } = original
   const order = tx.orm
     .insert(orders)
     .values({
-      userId,
-      email,
-      emailKey,
-      language,
-      strategy,
-      contact,
-      billingAddress,
-      shippingAddress,
+      ...sameBuyer(original),
+      emailKey: original.emailKey,
+      strategy: original.strategy,
       currency,
       renewalOf: original.id,
       status: 'pending',
-      vatId: original.vatId,
-      vatCheck: original.vatCheck,
-      buyerReference: original.buyerReference,
       cardFingerprint: original.cardFingerprint,
       cardCountry: original.cardCountry,
       ...toColumns(totalsOf(lines, { ...original, shippingMinor, listShippingMinor: null, tax })),
