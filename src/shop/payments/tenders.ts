@@ -1,9 +1,11 @@
-import { and, eq, ne, sum } from 'drizzle-orm'
+import { and, eq, inArray, ne, or, sum } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
+import { giftCardEntries } from '../gift-cards/schema.ts'
 import { creditsOf } from '../orders/refunds/credits.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { refundsOfOrder, splitRefund } from '../orders/refunds/refund-lines.ts'
 import type { RefundOfThings } from '../orders/refunds/refund-lines.ts'
+import { orders } from '../orders/schema.ts'
 import { findPayingAttempt } from './attempts.ts'
 import type { AttemptRow } from './rows.ts'
 import { refunds } from './schema.ts'
@@ -37,7 +39,10 @@ export function divideRefund(db: Db, { order, refund, byHand = false }: DividedR
   if (byHand) return [{ refund, attempt: null, giftCardId: null }]
   const parts: RefundPart[] = []
   let rest = refund
-  for (const { leftMinor, ...to } of tendersOf(db, order.id)) {
+  for (const { leftMinor: tenderMinor, ...to } of tendersOf(db, order.id)) {
+    const { giftCardId } = to
+    const leftMinor =
+      giftCardId === null ? tenderMinor : Math.min(tenderMinor, leftForCard(db, order, giftCardId, parts))
     if (rest.amountMinor === 0 || leftMinor <= 0) continue
     const [part, others] = splitRefund(rest, Math.min(leftMinor, rest.amountMinor))
     parts.push({ refund: part, ...to })
@@ -70,6 +75,28 @@ function returnedTo(db: Db, orderId: number, giftCardId: number): number {
   return refundsOfOrder(db, orderId)
     .filter((refund) => refund.giftCardId === giftCardId && refund.state !== 'failed')
     .reduce((total, { amountMinor }) => total + amountMinor, 0)
+}
+
+/**
+ * What a gift card has paid of an order and those that add to it, and what neither refunds nor these parts have returned to it.
+ * An addition returns what the card paid of the first order.
+ */
+function leftForCard(db: Db, { id, addedTo }: OrderRow, giftCardId: number, parts: readonly RefundPart[]): number {
+  const first = addedTo ?? id
+  const row = db.orm
+    .select({ minor: sum(giftCardEntries.amountMinor).mapWith(Number) })
+    .from(giftCardEntries)
+    .innerJoin(orders, eq(orders.id, giftCardEntries.orderId))
+    .where(
+      and(
+        eq(giftCardEntries.giftCardId, giftCardId),
+        inArray(giftCardEntries.kind, ['used', 'returned']),
+        or(eq(orders.id, first), eq(orders.addedTo, first))
+      )
+    )
+    .get()
+  const returning = parts.filter((part) => part.giftCardId === giftCardId)
+  return -(row?.minor ?? 0) - returning.reduce((total, { refund }) => total + refund.amountMinor, 0)
 }
 
 /** What the gateway can still return of a payment. */

@@ -1,6 +1,7 @@
 import { asc } from 'drizzle-orm'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
+import { changeOrder } from '../../../src/shop/corrections/change-order.ts'
 import { choosePayment, takeCoupon } from '../../../src/shop/checkout/order-form.ts'
 import { blockCard, entriesOf, getCard } from '../../../src/shop/gift-cards/cards.ts'
 import { issueByOperator } from '../../../src/shop/gift-cards/issue.ts'
@@ -247,6 +248,20 @@ describe('a refund', () => {
     expect([stand(card.id), getOrder(app.db, id).refundedMinor]).toEqual([[2000, 0], 2200])
     const refunds = await till.stripe.refunds.list({ payment_intent: till.attempt(id).paymentIntentId ?? '' })
     expect(refunds.data.map(({ amount }) => amount)).toEqual([200])
+  })
+
+  it('gives the gift card no more than it has paid, also after a part of the order was exchanged', async () => {
+    const card = issue(20)
+    const { id, sessionId } = await buy(2, [card.code])
+    await pay(sessionId)
+    const add = [{ productId: till.productId('print'), quantity: 1 }]
+    const edits = { buyer: {}, lines: [{ line: 1, quantity: 1 }], add, holdMinutes: 60 }
+    const { addition } = await changeOrder(app, id, edits, 'operator')
+    expect(getOrder(app.db, addition?.id ?? 0).paidAt).not.toBeNull()
+    for (const orderId of [addition?.id ?? 0, id]) await refundOrder(app, orderId, {}, 'operator')
+    await till.settle()
+    const refunds = await till.stripe.refunds.list({ payment_intent: till.attempt(id).paymentIntentId ?? '' })
+    expect([stand(card.id), refunds.data.map(({ amount }) => amount)]).toEqual([[2000, 0], [500]])
   })
 
   it('goes back to an expired card, which can then be used for a year', async () => {
