@@ -49,7 +49,13 @@ export function allAt(from: Element, path: string): Element[] {
     )
 }
 
+/** What `read` makes of the first element at a path; null without one. */
+export function firstAt<T>(from: Element, path: string, read: (found: Element) => T): T | null {
+  const [found] = allAt(from, path)
+  return found === undefined ? null : read(found)
+}
+
 /** The text of the first element at a path; null without one. */
 export function textAt(from: Element, path: string): string | null {
-  return allAt(from, path)[0]?.text ?? null
+  return firstAt(from, path, ({ text }) => text)
 }

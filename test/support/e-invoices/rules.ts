@@ -66,23 +66,14 @@ const rules: Readonly<Record<string, (terms: Terms) => boolean>> = {
         .map(({ isCharge, amount }) => (isCharge ? cents(amount) : -cents(amount)))
       return [...ofLines, ...others].reduce((sum, each) => sum + each, 0) === cents(base)
     }),
-  'BR-S-02 a taxed sale has a tax id of the seller': needs('S', ({ seller }) =>
-    isFilled(seller.vatId ?? seller.taxNumber)
-  ),
+  'BR-S-02 a taxed sale has a tax id of the seller': needs('S', hasTaxId),
   'BR-S-05 a taxed line has a rate': ({ lines }) =>
     lines.every(({ tax }) => tax.code !== 'S' || Number(tax.percent) > 0),
   'BR-S-10 a taxed sale has no reason': ({ taxes }) => hasNoReason(taxes, 'S'),
-  'BR-Z-02 a zero rate has a tax id of the seller': needs('Z', ({ seller }) =>
-    isFilled(seller.vatId ?? seller.taxNumber)
-  ),
+  'BR-Z-02 a zero rate has a tax id of the seller': needs('Z', hasTaxId),
   'BR-Z-10 a zero rate has no reason': ({ taxes }) => hasNoReason(taxes, 'Z'),
-  'BR-E-02 an exempt sale has a tax id of the seller': needs('E', ({ seller }) =>
-    isFilled(seller.vatId ?? seller.taxNumber)
-  ),
-  'BR-AE-02 reverse charge has the ids of both': needs(
-    'AE',
-    ({ seller, buyer }) => isFilled(seller.vatId ?? seller.taxNumber) && isFilled(buyer.vatId)
-  ),
+  'BR-E-02 an exempt sale has a tax id of the seller': needs('E', hasTaxId),
+  'BR-AE-02 reverse charge has the ids of both': needs('AE', (terms) => hasTaxId(terms) && isFilled(terms.buyer.vatId)),
   'BR-IC-02 an intra-Community supply has the VAT ids of both': needs(
     'K',
     ({ seller, buyer }) => isFilled(seller.vatId) && isFilled(buyer.vatId)
@@ -122,8 +113,7 @@ const germanRules: typeof rules = {
   'BR-DE-10 and -11 city and postcode of the delivery': ({ deliverTo }) =>
     deliverTo === null || (isFilled(deliverTo.city) && isFilled(deliverTo.postcode)),
   'BR-DE-15 buyer reference': ({ buyerReference }) => isFilled(buyerReference),
-  'BR-DE-16 a tax id of the seller': ({ seller, taxes }) =>
-    taxes.every(({ code }) => code === 'O') || isFilled(seller.vatId ?? seller.taxNumber),
+  'BR-DE-16 a tax id of the seller': (terms) => terms.taxes.every(({ code }) => code === 'O') || hasTaxId(terms),
   'BR-DE-21 specification': ({ specification }) =>
     specification === 'urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0',
   'PEPPOL-EN16931-R010 and -R020 electronic addresses': ({ seller, buyer }) =>
@@ -142,6 +132,10 @@ const keyOf = ({ code, percent }: Tax): string => `${code} ${percent}`
 const isFilled = (text: string | null): boolean => (text ?? '').trim() !== ''
 const cents = (amount: string | null): number => Math.round(Number(amount ?? Number.NaN) * 100)
 const sumOf = (amounts: readonly (string | null)[]): number => amounts.reduce((sum, amount) => sum + cents(amount), 0)
+
+function hasTaxId({ seller }: Terms): boolean {
+  return isFilled(seller.vatId ?? seller.taxNumber)
+}
 
 function needs(category: string, holds: (terms: Terms) => boolean): (terms: Terms) => boolean {
   return (terms) => !terms.taxes.some(({ code }) => code === category) || holds(terms)

@@ -1,4 +1,4 @@
-import { allAt, readXml, textAt } from './read-xml.ts'
+import { allAt, firstAt, readXml, textAt } from './read-xml.ts'
 import type { Element } from './read-xml.ts'
 
 /** The business terms of EN 16931 that its rules are about. Amounts are text as in the file; absent terms are null. */
@@ -56,8 +56,6 @@ export function ciiTerms(source: string): Terms {
   const agreement = only(trade, 'ApplicableHeaderTradeAgreement')
   const settlement = only(trade, 'ApplicableHeaderTradeSettlement')
   const sums = only(settlement, 'SpecifiedTradeSettlementHeaderMonetarySummation')
-  const [preceding] = allAt(settlement, 'InvoiceReferencedDocument')
-  const [shipTo] = allAt(trade, 'ApplicableHeaderTradeDelivery/ShipToTradeParty/PostalTradeAddress')
   return {
     specification: textAt(root, 'ExchangedDocumentContext/GuidelineSpecifiedDocumentContextParameter/ID'),
     type: textAt(root, 'ExchangedDocument/TypeCode'),
@@ -70,21 +68,15 @@ export function ciiTerms(source: string): Terms {
     deliveryDate: day(
       textAt(trade, 'ApplicableHeaderTradeDelivery/ActualDeliverySupplyChainEvent/OccurrenceDateTime/DateTimeString')
     ),
-    deliverTo:
-      shipTo === undefined
-        ? null
-        : {
-            country: textAt(shipTo, 'CountryID'),
-            city: textAt(shipTo, 'CityName'),
-            postcode: textAt(shipTo, 'PostcodeCode')
-          },
-    preceding:
-      preceding === undefined
-        ? null
-        : {
-            number: textAt(preceding, 'IssuerAssignedID'),
-            date: day(textAt(preceding, 'FormattedIssueDateTime/DateTimeString'))
-          },
+    deliverTo: firstAt(trade, 'ApplicableHeaderTradeDelivery/ShipToTradeParty/PostalTradeAddress', (address) => ({
+      country: textAt(address, 'CountryID'),
+      city: textAt(address, 'CityName'),
+      postcode: textAt(address, 'PostcodeCode')
+    })),
+    preceding: firstAt(settlement, 'InvoiceReferencedDocument', (preceding) => ({
+      number: textAt(preceding, 'IssuerAssignedID'),
+      date: day(textAt(preceding, 'FormattedIssueDateTime/DateTimeString'))
+    })),
     lines: allAt(trade, 'IncludedSupplyChainTradeLineItem').map(ciiLine),
     adjustments: allAt(settlement, 'SpecifiedTradeAllowanceCharge').map((each) => ({
       isCharge: textAt(each, 'ChargeIndicator/Indicator') === 'true',
@@ -115,7 +107,6 @@ export function ciiTerms(source: string): Terms {
 
 function ciiLine(line: Element): Terms['lines'][number] {
   const settlement = only(line, 'SpecifiedLineTradeSettlement')
-  const [period] = allAt(settlement, 'BillingSpecifiedPeriod')
   const quantity = only(line, 'SpecifiedLineTradeDelivery/BilledQuantity')
   return {
     net: textAt(settlement, 'SpecifiedTradeSettlementLineMonetarySummation/LineTotalAmount'),
@@ -126,13 +117,10 @@ function ciiLine(line: Element): Terms['lines'][number] {
     sku: textAt(line, 'SpecifiedTradeProduct/SellerAssignedID'),
     tax: ciiTax(only(settlement, 'ApplicableTradeTax')),
     allowances: allAt(settlement, 'SpecifiedTradeAllowanceCharge/ActualAmount').map(({ text }) => text),
-    period:
-      period === undefined
-        ? null
-        : {
-            from: day(textAt(period, 'StartDateTime/DateTimeString')),
-            to: day(textAt(period, 'EndDateTime/DateTimeString'))
-          }
+    period: firstAt(settlement, 'BillingSpecifiedPeriod', (period) => ({
+      from: day(textAt(period, 'StartDateTime/DateTimeString')),
+      to: day(textAt(period, 'EndDateTime/DateTimeString'))
+    }))
   }
 }
 
@@ -140,8 +128,6 @@ function ciiParty(party: Element): Party {
   const registered = (scheme: string): string | null =>
     allAt(party, 'SpecifiedTaxRegistration/ID').find(({ attributes }) => attributes['schemeID'] === scheme)?.text ??
     null
-  const [contact] = allAt(party, 'DefinedTradeContact')
-  const [address] = allAt(party, 'URIUniversalCommunication/URIID')
   return {
     name: textAt(party, 'Name'),
     ids: [...allAt(party, 'ID'), ...allAt(party, 'SpecifiedLegalOrganization/ID')].map(({ text }) => text),
@@ -150,15 +136,12 @@ function ciiParty(party: Element): Party {
     country: textAt(party, 'PostalTradeAddress/CountryID'),
     city: textAt(party, 'PostalTradeAddress/CityName'),
     postcode: textAt(party, 'PostalTradeAddress/PostcodeCode'),
-    contact:
-      contact === undefined
-        ? null
-        : {
-            name: textAt(contact, 'PersonName'),
-            phone: textAt(contact, 'TelephoneUniversalCommunication/CompleteNumber'),
-            email: textAt(contact, 'EmailURIUniversalCommunication/URIID')
-          },
-    electronicAddress: address === undefined ? null : { scheme: address.attributes['schemeID'], id: address.text }
+    contact: firstAt(party, 'DefinedTradeContact', (contact) => ({
+      name: textAt(contact, 'PersonName'),
+      phone: textAt(contact, 'TelephoneUniversalCommunication/CompleteNumber'),
+      email: textAt(contact, 'EmailURIUniversalCommunication/URIID')
+    })),
+    electronicAddress: firstAt(party, 'URIUniversalCommunication/URIID', withScheme)
   }
 }
 
@@ -171,8 +154,6 @@ export function ublTerms(source: string): Terms {
   const root = readXml(source)
   const sums = only(root, 'LegalMonetaryTotal')
   const isCredit = root.name === 'CreditNote'
-  const [preceding] = allAt(root, 'BillingReference/InvoiceDocumentReference')
-  const [address] = allAt(root, 'Delivery/DeliveryLocation/Address')
   return {
     specification: textAt(root, 'CustomizationID'),
     type: textAt(root, isCredit ? 'CreditNoteTypeCode' : 'InvoiceTypeCode'),
@@ -183,16 +164,15 @@ export function ublTerms(source: string): Terms {
     seller: ublParty(only(root, 'AccountingSupplierParty/Party')),
     buyer: ublParty(only(root, 'AccountingCustomerParty/Party')),
     deliveryDate: textAt(root, 'Delivery/ActualDeliveryDate'),
-    deliverTo:
-      address === undefined
-        ? null
-        : {
-            country: textAt(address, 'Country/IdentificationCode'),
-            city: textAt(address, 'CityName'),
-            postcode: textAt(address, 'PostalZone')
-          },
-    preceding:
-      preceding === undefined ? null : { number: textAt(preceding, 'ID'), date: textAt(preceding, 'IssueDate') },
+    deliverTo: firstAt(root, 'Delivery/DeliveryLocation/Address', (address) => ({
+      country: textAt(address, 'Country/IdentificationCode'),
+      city: textAt(address, 'CityName'),
+      postcode: textAt(address, 'PostalZone')
+    })),
+    preceding: firstAt(root, 'BillingReference/InvoiceDocumentReference', (preceding) => ({
+      number: textAt(preceding, 'ID'),
+      date: textAt(preceding, 'IssueDate')
+    })),
     lines: allAt(root, isCredit ? 'CreditNoteLine' : 'InvoiceLine').map((line) => ublLine(line, isCredit)),
     adjustments: allAt(root, 'AllowanceCharge').map((each) => ({
       isCharge: textAt(each, 'ChargeIndicator') === 'true',
@@ -227,7 +207,6 @@ export function ublTerms(source: string): Terms {
 }
 
 function ublLine(line: Element, isCredit: boolean): Terms['lines'][number] {
-  const [period] = allAt(line, 'InvoicePeriod')
   const quantity = only(line, isCredit ? 'CreditedQuantity' : 'InvoicedQuantity')
   return {
     net: textAt(line, 'LineExtensionAmount'),
@@ -238,7 +217,10 @@ function ublLine(line: Element, isCredit: boolean): Terms['lines'][number] {
     sku: textAt(line, 'Item/SellersItemIdentification/ID'),
     tax: ublTax(only(line, 'Item/ClassifiedTaxCategory')),
     allowances: allAt(line, 'AllowanceCharge/Amount').map(({ text }) => text),
-    period: period === undefined ? null : { from: textAt(period, 'StartDate'), to: textAt(period, 'EndDate') }
+    period: firstAt(line, 'InvoicePeriod', (period) => ({
+      from: textAt(period, 'StartDate'),
+      to: textAt(period, 'EndDate')
+    }))
   }
 }
 
@@ -247,8 +229,6 @@ function ublParty(party: Element): Party {
     const found = allAt(party, 'PartyTaxScheme').find((each) => textAt(each, 'TaxScheme/ID') === scheme)
     return found === undefined ? null : textAt(found, 'CompanyID')
   }
-  const [contact] = allAt(party, 'Contact')
-  const [endpoint] = allAt(party, 'EndpointID')
   return {
     name: textAt(party, 'PartyLegalEntity/RegistrationName'),
     ids: [...allAt(party, 'PartyIdentification/ID'), ...allAt(party, 'PartyLegalEntity/CompanyID')].map(
@@ -259,20 +239,21 @@ function ublParty(party: Element): Party {
     country: textAt(party, 'PostalAddress/Country/IdentificationCode'),
     city: textAt(party, 'PostalAddress/CityName'),
     postcode: textAt(party, 'PostalAddress/PostalZone'),
-    contact:
-      contact === undefined
-        ? null
-        : {
-            name: textAt(contact, 'Name'),
-            phone: textAt(contact, 'Telephone'),
-            email: textAt(contact, 'ElectronicMail')
-          },
-    electronicAddress: endpoint === undefined ? null : { scheme: endpoint.attributes['schemeID'], id: endpoint.text }
+    contact: firstAt(party, 'Contact', (contact) => ({
+      name: textAt(contact, 'Name'),
+      phone: textAt(contact, 'Telephone'),
+      email: textAt(contact, 'ElectronicMail')
+    })),
+    electronicAddress: firstAt(party, 'EndpointID', withScheme)
   }
 }
 
 function ublTax(category: Element): Tax {
   return { code: textAt(category, 'ID'), percent: textAt(category, 'Percent') }
+}
+
+function withScheme({ attributes, text }: Element): NonNullable<Party['electronicAddress']> {
+  return { scheme: attributes['schemeID'], id: text }
 }
 
 function only(from: Element, path: string): Element {
