@@ -45,7 +45,7 @@ const columns: readonly Column<Liability>[] = [
   }
 ]
 
-/** What the shop owes on gift cards at the begin and the end of some days, and what changed it. */
+/** What the shop owes on gift cards at the beginning and at the end of some days, and what changed it. */
 export const giftCardsReport = defineReport({
   name: 'gift-cards',
   title: 'Gift cards',
@@ -58,7 +58,7 @@ export const giftCardsReport = defineReport({
   read: ({ shop: { db }, period: days }) => ({
     rows: readSnapshot(db, () => liabilityOf(db, spanOf(db, days))),
     notes: [
-      'What is on gift cards is owed until it pays an order, and is no turnover. Tax is due when they are used (multi-purpose vouchers, directive 2006/112/EC, article 73a).'
+      'The balance of gift cards is owed until it pays an order, and does not count as turnover. Tax is due when they are used (multi-purpose vouchers, directive 2006/112/EC, article 73a).'
     ]
   })
 })
