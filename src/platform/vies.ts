@@ -5,7 +5,7 @@ import { describeError } from './log.ts'
 export type ViesRequest = {
   countryCode: string
   vatNumber: string
-  /** The VAT id of the seller, for whom VIES numbers its answer. */
+  /** The VAT id of the seller. VIES gives sellers with one a consultation number. */
   requesterMemberStateCode?: string
   requesterNumber?: string
 }
@@ -14,8 +14,9 @@ export type ViesRequest = {
 export type SendToVies = (request: ViesRequest, signal: AbortSignal) => Promise<string>
 
 /**
- * What VIES says about a VAT id. Some member states, such as Germany and Spain, tell no name. Without the seller's own VAT
- * id there is no consultation number. `unavailable` says nothing about the id: VIES, or the member state, did not answer.
+ * What VIES says about a VAT id. Some member states, such as Germany and Spain, do not disclose names. Without the seller's
+ * own VAT id there is no consultation number. `unavailable` says nothing about the id: VIES, or the member state, did not
+ * answer.
  */
 export type ViesAnswer =
   | {
@@ -71,8 +72,8 @@ function toRequest(id: string, requester: string | null): ViesRequest {
   }
 }
 
-/** VIES writes `---` for what a member state does not tell. */
-const told = z
+/** VIES writes `---` for what a member state does not disclose. */
+const disclosed = z
   .string()
   .nullish()
   .transform((text) => {
@@ -84,9 +85,9 @@ const told = z
 const verdict = z.object({
   valid: z.boolean(),
   userError: z.string().optional(),
-  name: told,
-  address: told,
-  requestIdentifier: told
+  name: disclosed,
+  address: disclosed,
+  requestIdentifier: disclosed
 })
 const failure = z.object({ errorWrappers: z.array(z.object({ error: z.string().max(100) })).min(1) })
 

@@ -3,8 +3,8 @@ const characters = new TextDecoder('windows-1252').decode(Uint8Array.from({ leng
 const bytes = new Map(Array.from(characters, (character, byte) => [character, byte]))
 
 /**
- * A text in Windows-1252. A letter that it does not have loses its accents (č becomes c), and what is left is a question
- * mark.
+ * A text in Windows-1252. A letter that it does not have loses its accents (č becomes c). Any other character becomes a
+ * question mark.
  */
 export function toWindows1252(text: string): Uint8Array {
   const question = 0x3f

@@ -1,15 +1,15 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { SendToVies, ViesRequest } from '../platform/vies.ts'
 
-// The VAT ids to which the stand-in answers in its own way, as VIES does on a bad day; all have a right check digit. It
-// confirms every other id and tells no name, as for a German one.
+// The VAT ids with answers of their own, as VIES gives them on a bad day; all have a valid check digit. The stand-in
+// confirms every other id without a name, as VIES does for German ids.
 //
 //     ATU10000005  not registered
 //     ATU20000004  registered to Registered Elsewhere GmbH
 //     ATU30000003  the member state does not answer (MS_UNAVAILABLE)
 //     ATU40000002  the member state answers too many requests (MS_MAX_CONCURRENT_REQ)
 //     ATU50000001  the answer takes a minute
-//     ATU60000000  no answer of VIES, but a page of its server
+//     ATU60000000  an error page of the server instead of an answer
 //     ATU70000009  VIES does not accept the id of the seller (INVALID_REQUESTER_INFO)
 
 const slowMs = 60_000
@@ -40,7 +40,7 @@ function answerTo(id: string, { requesterNumber, ...request }: ViesRequest): obj
     vatNumber,
     requestDate: new Date().toISOString(),
     valid: isKnown,
-    // VIES numbers its answers for sellers with a VAT id.
+    // VIES gives sellers with a VAT id a consultation number.
     requestIdentifier: isNumbered ? `WAPIAAAA${id}` : '',
     name: isElsewhere ? 'Registered Elsewhere GmbH' : '---',
     address: isElsewhere ? 'Ringstraße 1\n1010 Wien' : '---',

@@ -82,7 +82,7 @@ it('reads an id that VIES does not accept as one that is not registered', async 
   expect(await ask(vies.base)).toMatchObject({ outcome: 'not_registered' })
 })
 
-it('gives up at its time limit, and when nobody listens or VIES leads elsewhere', async () => {
+it('gives up at its time limit, and when the port is closed or VIES redirects', async () => {
   await using silent = await serve(() => undefined)
   expect(await ask(silent.base, null, 1000)).toEqual({ outcome: 'unavailable', reason: 'no answer within 1 s' })
   await using elsewhere = await serve(

@@ -113,7 +113,7 @@ export type PostedRow = JournalRow & {
   payment: { gateway: string; id: string | null } | null
   paidBy: PaidBy
   postings: readonly Posting[]
-  /** The accounts of the postings; none for a key that has none. */
+  /** The accounts of the postings. Keys without an account are left out. */
   accounts: readonly string[]
 }
 

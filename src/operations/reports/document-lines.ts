@@ -6,7 +6,7 @@ import { openDays } from './days.ts'
 import { amount, defineReport, money } from './report.ts'
 import type { Column } from './report.ts'
 
-/** A line of a document, its shipping, or a part of it that is not of one thing. The amounts of a credit note are negative. */
+/** A line of a document, its shipping, or a part that does not belong to one line. Amounts of credit notes are negative. */
 type DocumentLine = Pick<InvoiceRow, 'kind' | 'number' | 'date' | 'orderId' | 'currency' | 'buyer'> & {
   document: InvoiceDocument
   tax: InvoiceDocument['taxes'][number]

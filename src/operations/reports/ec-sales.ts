@@ -91,7 +91,7 @@ function wholeEuros({ netMinor, currency }: EcSale): number | null {
   return netMinor < 0 && whole > 0 ? -whole : whole
 }
 
-/** Goods and services of the list. The third kind, D, is for the middle one of three traders, which a shop never is. */
+/** Goods and services of the list. The third, D, is for the intermediary of a triangular sale, which a shop never is. */
 const kinds: Readonly<Record<Supply, 'L' | 'S'>> = { goods: 'L', services: 'S' }
 
 /**

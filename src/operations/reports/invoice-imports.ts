@@ -71,7 +71,7 @@ const quickbooksColumns: Columns = {
   Currency: ({ row }) => row.currency
 }
 
-/** The same for credit notes, which QuickBooks imports apart, without a sign and without a day on which they are due. */
+/** The same for credit notes. QuickBooks imports them from a file of their own, with positive amounts and no due date. */
 const quickbooksCreditColumns: Columns = {
   ...Object.fromEntries(Object.entries(quickbooksColumns).filter(([name]) => name !== '*DueDate')),
   ItemRate: (line) => net(positive(line)),

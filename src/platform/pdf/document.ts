@@ -29,7 +29,7 @@ export type DocumentTable = { columns: readonly DocumentColumn[]; rows: readonly
 /** A column from `x` on; the page has 495 points from 50 on. */
 export type DocumentColumn = { title: string; x: number; width: number; align: 'left' | 'right' }
 
-/** The data of a document that its PDF carries for programs; `metadata` says in XMP what they are. */
+/** The data of a document that its PDF contains for programs; `metadata` describes them in XMP. */
 export type EmbeddedData = { name: string; type: string; description: string; content: string; metadata: string }
 
 /** A document of pdfkit, and the algorithm that orders Hebrew and Arabic, which pdfkit does not do. */
@@ -60,7 +60,7 @@ type Written = { issuedAt: number; unreadable: string; texts: Texts; data?: Embe
  * Georgian, Hebrew and Arabic.
  *
  * @param unreadable what a document with other letters says, such as where its page is, which has them all
- * @param data makes the PDF one for archives (ISO 19005-3, PDF/A-3b) that carries them as another form of the document
+ * @param data makes the PDF an archive format (ISO 19005-3, PDF/A-3b) that contains the data as another form of the document
  */
 export async function documentPdf(
   text: DocumentText,
@@ -78,7 +78,7 @@ export async function documentPdf(
     displayTitle: true,
     lang,
     ...(data === undefined ? {} : { subset: 'PDF/A-3b' }),
-    // pdfkit writes the title into XMP as it is, so it has no names of people or companies.
+    // pdfkit does not escape the title in XMP, so the title must not contain names of people or companies.
     info: { Title: `${text.title} ${text.number}`, CreationDate: new Date(issuedAt) }
   })
   const pdf = Object.assign(document, { bidi: createBidi() })

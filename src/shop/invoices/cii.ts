@@ -4,7 +4,7 @@ import type { EAddress, EAdjustment, EInvoice, ELine, EParty, ETax } from './e-i
 
 /**
  * An electronic invoice in the syntax Cross Industry Invoice D16B (UN/CEFACT) with the profile EN 16931, which Factur-X and
- * ZUGFeRD embed in a PDF. The comment of a term is in the model.
+ * ZUGFeRD embed in a PDF. The comments of the model name the terms.
  */
 export function toCii(invoice: EInvoice): string {
   const root = element(

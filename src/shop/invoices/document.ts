@@ -66,9 +66,9 @@ export const invoiceBuyer = z.object({
   vatCheck: z
     .object({ outcome: vatCheck.shape.outcome, consultation: z.string().nullable(), day: z.string().nullable() })
     .exactOptional(),
-  /** What the buyer wants to read on its electronic invoice, such as the Leitweg-ID of an authority. */
+  /** What the buyer needs on the electronic invoice, such as the Leitweg-ID of an authority. */
   reference: z.string().exactOptional(),
-  /** Of a business, for its electronic invoice: where it is sent to, and where goods went. */
+  /** Of a business, for its electronic invoice: where the invoice is sent, and where goods went. */
   email: z.string().exactOptional(),
   shipTo: postalAddress.exactOptional()
 })
@@ -115,7 +115,7 @@ export const invoiceDocument = z.object({
   corrects: z
     .object({ number: z.string(), date: z.string(), whole: z.boolean(), rest: z.boolean().exactOptional() })
     .nullable(),
-  /** For an invoice: the gift cards that paid for it, by the last four signs of their codes. They pay, and lower no price. */
+  /** For an invoice: the gift cards that paid for it, by the last four characters of their codes. They are not discounts. */
   giftCards: z.array(z.object({ lastFour: z.string(), amountMinor: z.number() })).exactOptional(),
   /** The day on which the buyer agreed that files are delivered at once, and that the right to withdraw is lost by that. */
   deliveryConsentOn: z.string().exactOptional(),

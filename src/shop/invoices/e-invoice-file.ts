@@ -30,7 +30,7 @@ export async function documentFile(
   { pageUrl, texts = textsIn(row.document.language) }: { pageUrl: string; texts?: Texts }
 ): Promise<DocumentFile> {
   if (format !== 'pdf') assertEInvoice(row, format)
-  // A prefix may have signs that file systems reject.
+  // A prefix can contain characters that file systems reject.
   const name = row.number.replaceAll(/[^\w.-]/g, '_')
   if (format === 'xrechnung') {
     const content = new Uint8Array(Buffer.from(toUbl(toEInvoice(row, texts))))
@@ -108,7 +108,7 @@ const schema = element(
   }
 ).markup
 
-/** Whether a document is of a business, which can read an electronic invoice and may have to have one. */
+/** Whether the buyer is a business, which can read electronic invoices and may be required to have them. */
 export function isForBusiness({ buyer }: Pick<InvoiceRow, 'buyer'>): boolean {
   if (buyer === null) return false
   return buyer.vatId !== null || buyer.address.company !== undefined || buyer.reference !== undefined
@@ -120,7 +120,7 @@ function assertEInvoice(row: InvoiceRow, format: EInvoiceFormat): void {
   if (obstacle !== undefined) throw new AppError('CONFLICT', `${row.number} ${reasonText(obstacle, row)}`)
 }
 
-/** What the shop cannot add. */
+/** Obstacles that the shop cannot remove. */
 const lasting = {
   erased: 'it does not name its buyer.',
   currency: 'its currency has three decimals, and EN 16931 has two.',

@@ -33,7 +33,7 @@ export type EInvoice = {
   buyer: EParty
   /** BG-13. */
   delivery: { on: string; to: EAddress | null }
-  /** BG-16. Documents are of paid orders, in whatever way: ZZZ of the list UNTDID 4461. */
+  /** BG-16. The order was paid before, in one of several ways: ZZZ of the list UNTDID 4461. */
   payment: { code: 'ZZZ'; text: string }
   /** BG-25. */
   lines: ELine[]

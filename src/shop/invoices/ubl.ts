@@ -2,7 +2,10 @@ import { element, filled, xmlHead } from '../../platform/xml.ts'
 import type { Xml } from '../../platform/xml.ts'
 import type { EAddress, EAdjustment, EInvoice, ELine, EParty, ETax } from './e-invoice.ts'
 
-/** An electronic invoice in the syntax UBL 2.1 (OASIS) by the rules of XRechnung 3.0. The comment of a term is in the model. */
+/**
+ * An electronic invoice in the syntax UBL 2.1 (OASIS) by the rules of XRechnung 3.0. The comments of the model name the
+ * terms.
+ */
 export function toUbl(invoice: EInvoice): string {
   const { type, currency } = invoice
   const isCredit = type === '381'

@@ -2,7 +2,8 @@ import { keysOf } from '../../platform/typed.ts'
 
 /**
  * Why a sale is taxed as it is. The codes are those of electronic invoices (EN 16931, BT-151, of the list UNCL 5305), and
- * so are the reasons in the EU (BT-121, of the list VATEX). The names are those of the taxes of orders; empty where buyers read of no tax.
+ * so are the reasons in the EU (BT-121, of the list VATEX). The names are those of the taxes of orders; empty where orders
+ * do not show a tax to buyers.
  * - `taxed`: at a rate above zero, of whatever country
  * - `zero`: at a rate of zero
  * - `supply`: goods to a business in another member state of the EU (Directive 2006/112/EC, article 138)

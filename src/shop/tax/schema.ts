@@ -29,7 +29,7 @@ export const vatChecks = sqliteTable(
     /** In the form of `readVatId`. */
     vatId: text('vat_id').primaryKey(),
     outcome: text('outcome', { enum: viesOutcomes }).notNull(),
-    /** As the register tells them; null if it does not. */
+    /** As the register discloses them; null if it does not. */
     name: text('name'),
     address: text('address'),
     /** The consultation number, which proves that the shop asked. */

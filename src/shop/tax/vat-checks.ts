@@ -80,7 +80,7 @@ function keep(tx: Tx, vatId: string, answer: ViesAnswer, now: number): void {
     .run()
 }
 
-/** A VAT id with the names of who gave it: of a person, a company, an address. */
+/** A VAT id with the names that the buyer gave: of a person, a company, an address. */
 export type GivenVatId = { vatId: string | null; names: readonly string[] }
 
 /**
@@ -153,7 +153,7 @@ export function purgeVatChecks(tx: Tx, now: number, limit: number): number {
     .run().changes
 }
 
-/** Deletes the answers about VAT ids, of a person who is erased. */
+/** Deletes the answers about the VAT ids of a person who is erased. */
 export function forgetVatChecks(tx: Tx, vatIds: SQLWrapper): void {
   tx.orm.delete(vatChecks).where(inArray(vatChecks.vatId, vatIds)).run()
 }

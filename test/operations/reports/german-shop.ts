@@ -53,7 +53,7 @@ export type Sale = {
   currency?: string
 }
 
-/** Sells and is paid. Answers the id of the order. */
+/** Places an order and marks it as paid. Returns its id. */
 export function sell(db: Db, sale: Sale): number {
   const { paidAt, country, name = 'Ada', vatId = null, shippingMinor = 0, gateway = 'stripe' } = sale
   const items = sale.lines.map(({ priceMinor, quantity = 1, taxClass = 'standard', type = 'physical', grants = [] }) =>

@@ -70,7 +70,7 @@ it('names with quotes, separators and formulas are one cell each of the file', a
   expect(rows.map((row) => row['customer'])).toEqual(['Jörg "Jo" Groß; & Söhne, Quill', `'=HYPERLINK("x") Quill`])
 })
 
-it('a quarter is its days, and a text that is none is refused by name', async () => {
+it('a quarter stands for its days, and the message about another text names --quarter', async () => {
   const db = germanShop()
   const make = (given: Record<string, string>) => journalReport.make({ db }, given, noonOf('2026-11-02'))
   expect((await make({ quarter: '2026Q1' })).head).toMatchObject({ from: '2026-01-01', to: '2026-03-31' })

@@ -23,7 +23,7 @@ const seller = {
   'shop.timeZone': 'Europe/Berlin'
 }
 
-/** Makes a shop one of a German company with the rates of the EU. */
+/** Makes the shop that of a German company, with the tax rates of the EU. */
 export function makeGerman<T extends Db>(db: T, changes: Partial<Record<SettingKey, string>> = {}): T {
   const settings = { ...seller, ...changes }
   for (const key of keysOf(settings)) setSetting(db, key, settings[key] ?? '', 0)
@@ -48,7 +48,7 @@ const parcel = (amountMinor: number) => ({
 
 type Bought = Partial<NewOrder> & { to: keyof typeof companies; shippingMinor?: number }
 
-/** Sells lines to a company, and answers the documents. */
+/** Sells lines to a company, and returns the documents. */
 export function sell(
   db: Db,
   lines: readonly Partial<NewLine>[],

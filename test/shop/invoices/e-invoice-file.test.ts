@@ -65,7 +65,7 @@ it('embeds the data as another form of the document in a PDF for archives', asyn
   expect([...objects.values()].some((object) => /\/Subtype \/Type1\b/.test(object))).toBe(false)
 })
 
-it('says in the metadata of the PDF what it is, also for a seller whose name has signs of XML', async () => {
+it('says in the metadata of the PDF what it is, also for a seller whose name has special characters of XML', async () => {
   setSetting(shop.db, 'shop.legal.name', 'Müller & <Sons>', 0)
   const { content } = await documentFile(invoice(), 'facturx', { pageUrl })
   const objects = objectsOf(content)
@@ -124,7 +124,7 @@ it('names what a document lacks, and the command that issues it again', async ()
   await expect(documentFile({ ...row, buyer: null }, 'facturx', { pageUrl })).rejects.toThrow('does not name its buyer')
 })
 
-it('keeps the reachability of a business with its documents, and none of a consumer', () => {
+it('stores the email address of a business with its documents, and not that of a consumer', () => {
   const business = invoice()
   expect([isForBusiness(business), business.buyer?.email]).toEqual([true, 'guest@shop.example'])
   const consumer = invoice({ contact: { firstName: 'Lena' }, billingAddress: { city: 'Kiel', country: 'DE' } })

@@ -177,7 +177,7 @@ it('keeps the rules for random carts and refunds, and the sums of each document 
   )
 })
 
-it('says why a document can be no electronic invoice', () => {
+it('says why a document cannot be an electronic invoice', () => {
   const [invoice] = sell(shop.db, [lamp], domestic, shop.clock.now())
   if (invoice === undefined) throw new Error('there is no invoice')
   const { buyer, document } = invoice

@@ -2,7 +2,7 @@ import type { Terms } from './terms.ts'
 
 /**
  * The business rules of EN 16931-1 (6.4) that are about what the shop calculates and decides, by their names. Each says
- * whether it holds. No package brings the official Schematron, so they are written here from the text of the standard; the
+ * whether it holds. No package contains the official Schematron, so they are written here from the text of the standard; the
  * rules about rounding are stricter than it, which allows differences.
  */
 const rules: Readonly<Record<string, (terms: Terms) => boolean>> = {

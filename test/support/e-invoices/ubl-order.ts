@@ -1,8 +1,8 @@
 import type { Element } from './read-xml.ts'
 
 /**
- * The order of elements in UBL 2.1 (OASIS Standard, 2013), of those that the shop writes. A schema checks no more of them;
- * no package brings the official one.
+ * The order of elements in UBL 2.1 (OASIS Standard, 2013), of those that the shop writes. The official schema checks nothing
+ * else about them, and no package contains it.
  */
 const amountsOf = 'TaxableAmount TaxAmount TaxCategory'
 const address = 'StreetName AdditionalStreetName CityName PostalZone CountrySubentity Country'
