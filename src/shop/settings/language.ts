@@ -2,7 +2,7 @@ import type { Config } from '../../platform/config/config.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { acceptedLanguage, textsIn } from '../../platform/texts/languages.ts'
-import type { Texts } from '../../platform/texts/languages.ts'
+import type { TextKey, Texts } from '../../platform/texts/languages.ts'
 import { definitions } from './definitions.ts'
 import { ownTexts } from './own-texts.ts'
 import { setting } from './settings.ts'
@@ -66,18 +66,24 @@ export function wordsOf(shop: Speaker): Words {
   }
 }
 
-/** How to pay by transfer: the operator's setting, or the shop's own text in the language. */
+/** How to pay by transfer. */
 export function manualInstructions(shop: Speaker): string {
-  const text = setting(shop.db, 'payments.manualInstructions')
-  const isDefault = text === definitions['payments.manualInstructions'].default
-  return isDefault ? wordsOf(shop).t('mail.manualInstructions') : text
+  return settingOr(shop, 'payments.manualInstructions', 'mail.manualInstructions')
 }
 
-/** How goods are sent back: the operator's setting, or the shop's own text in the language. */
+/** How goods are sent back. */
 export function returnInstructions(shop: Speaker): string {
-  const text = setting(shop.db, 'returns.instructions')
-  const isDefault = text === definitions['returns.instructions'].default
-  return isDefault ? wordsOf(shop).t('mail.return.instructions') : text
+  return settingOr(shop, 'returns.instructions', 'mail.return.instructions')
+}
+
+/** The operator's text; while the setting has its default, our text in the language. */
+function settingOr(
+  shop: Speaker,
+  key: 'payments.manualInstructions' | 'returns.instructions',
+  otherwise: TextKey
+): string {
+  const text = setting(shop.db, key)
+  return text === definitions[key].default ? wordsOf(shop).t(otherwise) : text
 }
 
 function zoneName(locale: string, timeZone: string, epochMs: number): string {
