@@ -1,4 +1,5 @@
-import { inArray } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
+import { statement } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { percentOf, shareMinor } from '../../platform/money.ts'
 import { findOwnRate, ratesOfGoods } from '../affiliates/rates.ts'
@@ -116,18 +117,21 @@ function compareRates(a: RateRow, b: RateRow, depths: ReadonlyMap<number, number
 /** How many categories are above the category of each rate. */
 function depthsOf(db: Db, rates: readonly RateRow[]): ReadonlyMap<number, number> {
   const depths = new Map<number, number>()
-  for (const { categoryId } of rates) if (categoryId !== null) depths.set(categoryId, depthOf(db, [categoryId]))
+  for (const { categoryId } of rates) if (categoryId !== null) depths.set(categoryId, depthOf(db, categoryId))
   return depths
 }
 
-function depthOf(db: Db, ids: readonly number[]): number {
-  const parents = db.orm
+const parentOf = statement((orm) =>
+  orm
     .select({ id: categories.parentId })
     .from(categories)
-    .where(inArray(categories.id, [...ids]))
-    .all()
-    .flatMap(({ id }) => (id === null ? [] : [id]))
-  return parents.length === 0 ? 0 : 1 + depthOf(db, parents)
+    .where(eq(categories.id, sql.placeholder('id')))
+    .prepare()
+)
+
+function depthOf(db: Db, id: number): number {
+  const parentId = parentOf(db).get({ id })?.id ?? null
+  return parentId === null ? 0 : 1 + depthOf(db, parentId)
 }
 
 /** A line's commission, and what its goods cost with tax and how much of that was refunded, in minor units. */
