@@ -24,23 +24,29 @@ export function findDeclaration(db: Db, id: number): DeclarationRow | undefined 
 export type DeclaredLine = { line: number; name: string; quantity: number }
 
 /** The line items that a declaration is about; none if it does not match an order. */
-export function declaredLines(db: Db, { orderId, itemIds }: DeclarationRow): DeclaredLine[] {
-  if (orderId === null) return []
-  return itemsOf(db, orderId).flatMap(({ id, name, quantity }, index) =>
-    itemIds === null || itemIds.includes(id) ? [{ line: index + 1, name, quantity }] : []
-  )
+export function declaredLines(db: Db, row: DeclarationRow): DeclaredLine[] {
+  return linesLess(db, row, new Map())
 }
 
-/** What was not given back yet of the goods that a declaration is about. */
+/** What is still to be refunded of the goods that a declaration is about. */
 export function leftOfDeclaration(db: Db, row: DeclarationRow): DeclaredLine[] {
-  const returned = row.orderId === null ? new Map<number, number>() : returnedUnits(db, row.orderId)
-  const items = row.orderId === null ? [] : itemsOf(db, row.orderId)
-  return declaredLines(db, row)
-    .map((each) => ({ ...each, quantity: each.quantity - (returned.get(items[each.line - 1]?.id ?? 0) ?? 0) }))
-    .filter(({ quantity }) => quantity > 0)
+  return row.orderId === null ? [] : linesLess(db, row, returnedUnits(db, row.orderId))
 }
 
-/** Whether the goods of every withdrawal about an order were given back. */
+function linesLess(
+  db: Db,
+  { orderId, itemIds }: DeclarationRow,
+  returned: ReadonlyMap<number, number>
+): DeclaredLine[] {
+  if (orderId === null) return []
+  return itemsOf(db, orderId).flatMap(({ id, name, quantity }, index) => {
+    const left = quantity - (returned.get(id) ?? 0)
+    const isDeclared = itemIds === null || itemIds.includes(id)
+    return isDeclared && left > 0 ? [{ line: index + 1, name, quantity: left }] : []
+  })
+}
+
+/** Whether the goods of every withdrawal about an order are refunded. */
 export function areWithdrawalsDone(db: Db, orderId: number): boolean {
   const rows = db.orm.select().from(declarations).where(eq(declarations.orderId, orderId)).all()
   return rows.every((row) => row.kind !== 'withdrawal' || leftOfDeclaration(db, row).length === 0)
