@@ -84,6 +84,14 @@ test('an order is packed, shipped and partly refunded, and the command that does
   expect(complaints).toEqual([])
 })
 
+/** Opens a form of an order, types one unit of its first line, and sends it. */
+async function sendOneUnit(page: Page, action: string, picture: string): Promise<void> {
+  await follow(page, action)
+  await page.getByLabel('1. ').first().fill('1')
+  await look(page, picture)
+  await press(page, action)
+}
+
 test('goods of an order are changed, sent back, exchanged and labelled, and the buyer is corrected', async () => {
   const { page, complaints } = await onPhone('orders', 'berta@shop.example')
   const id = paidOrder(shop.app, { items: ['enamel-kettle'], shippingAddress: quay })
@@ -93,10 +101,7 @@ test('goods of an order are changed, sent back, exchanged and labelled, and the 
   await look(page, 'desk-order-edit')
   await press(page, 'Edit the buyer')
   await page.getByText('Done.').waitFor()
-  await follow(page, 'Change items or shipping')
-  await page.getByLabel('1. ').first().fill('1')
-  await look(page, 'desk-order-goods')
-  await press(page, 'Change items or shipping')
+  await sendOneUnit(page, 'Change items or shipping', 'desk-order-goods')
   await page.getByText('--line 1:1').waitFor()
   await look(page, 'desk-order-goods-sure')
   await press(page, 'Yes, do it')
@@ -108,10 +113,7 @@ test('goods of an order are changed, sent back, exchanged and labelled, and the 
   await follow(page, 'Ship')
   await press(page, 'Ship')
   await page.getByText('Done.').waitFor()
-  await follow(page, 'Expect a return')
-  await page.getByLabel('1. ').first().fill('1')
-  await look(page, 'desk-return')
-  await press(page, 'Expect a return')
+  await sendOneUnit(page, 'Expect a return', 'desk-return')
   await page.getByText('Return 1', { exact: true }).waitFor()
   await look(page, 'desk-order-returned')
   await follow(page, 'Goods are back')
