@@ -5,8 +5,8 @@ import { findCoupon } from '../../shop/catalog/coupons.ts'
 import type { Move } from './move.ts'
 import type { SubjectTally } from './report.ts'
 
-/** A coupon of another shop as this shop stores it. */
-export type CouponRecord = MovedCoupon & {
+/** A coupon of another shop as this shop stores it, apart from its code. */
+export type CouponRecord = Omit<MovedCoupon, 'code'> & {
   /** Conditions that this shop does not have. Without them the coupon would take off more, so it arrives disabled. */
   lost: readonly string[]
 }
@@ -29,7 +29,8 @@ export function writeCoupon(
     tally.change('The shop has a coupon with this code, which stays as it is', code)
     return tally.know()
   }
-  const record = read(tx)
+  const found = read(tx)
+  const record = typeof found === 'string' ? found : (refusalOf(code, found) ?? found)
   if (typeof record === 'string') return before === undefined ? tally.leave(record, code) : tally.know()
   const { lost, ...values } = record
   if (before !== undefined) {
@@ -37,7 +38,20 @@ export function writeCoupon(
     return tally.know()
   }
   for (const condition of lost) tally.change(`${condition} is not supported: the coupon is disabled`, code)
-  const created = createMovedCoupon(tx, { ...values, enabled: values.enabled && lost.length === 0 })
+  const created = createMovedCoupon(tx, {
+    ...values,
+    code: code.slice(0, 64),
+    // The other shop may have counted more uses than it allows.
+    maxUses: values.maxUses === null ? null : Math.max(values.maxUses, values.used),
+    enabled: values.enabled && lost.length === 0
+  })
   move.moved.remember(tx, 'coupon', id, created.id, move.now)
   tally.arrive()
+}
+
+/** Why a coupon cannot be one here. */
+function refusalOf(code: string, { percentBps, amountMinor }: CouponRecord): string | undefined {
+  if (code === '') return 'The coupon has no code'
+  if (!((percentBps ?? amountMinor ?? 0) > 0)) return 'The coupon takes nothing off the goods'
+  return percentBps !== null && percentBps > 10_000 ? 'The coupon takes off more than 100 percent' : undefined
 }

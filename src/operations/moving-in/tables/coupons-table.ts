@@ -48,21 +48,17 @@ export function toCoupon(cells: Cells, { currency, products, now }: Place): Coup
   const wanted = splitList(text('products'))
   const productIds = wanted.flatMap((name) => findProduct(products, name))
   if (productIds.length < wanted.length) return 'The coupon is for products that do not arrive'
-  const used = cells.count('used') ?? 0
-  const limit = cells.count('maxUses') || null
   const createdAt = cells.time('createdAt') ?? cells.time('startsAt') ?? now
   return {
-    code: text('code').slice(0, 64),
     percentBps,
     amountMinor,
     startsAt: cells.time('startsAt'),
     endsAt: cells.time('endsAt'),
     minTotalMinor: cells.money('minTotal', currency) || minimumOf(cells, currency),
-    // The other shop may have counted more uses than it allows.
-    maxUses: limit === null ? null : Math.max(limit, used),
+    maxUses: cells.count('maxUses') || null,
     maxUsesPerCustomer: cells.count('maxUsesPerCustomer') || (cells.flag('oncePerCustomer') === true ? 1 : null),
     exclusive: cells.flag('exclusive') ?? isAlone(cells),
-    used,
+    used: cells.count('used') ?? 0,
     enabled: cells.flag('enabled') ?? !/^(?:disabled|expired)$/i.test(text('status')),
     createdAt,
     productIds: [...new Set(productIds)],

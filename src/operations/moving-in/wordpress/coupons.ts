@@ -1,5 +1,4 @@
 import type { Tx } from '../../../platform/db/database.ts'
-import type { MovedCoupon } from '../../../shop/catalog/apply-catalog.ts'
 import { htmlToLine } from '../../../shop/catalog/import/html-text.ts'
 import { setting } from '../../../shop/settings/settings.ts'
 import { writeCoupon } from '../coupons.ts'
@@ -32,18 +31,17 @@ type Coupon = { row: Row; meta: Meta; terms: Terms }
 function moveCoupon(tx: Tx, coupon: Coupon, move: Move, tally: SubjectTally): void {
   const id = text(coupon.row, 'id')
   const code = htmlToLine(text(coupon.row, 'post_title'))
-  writeCoupon(tx, { id, code, read: () => read(tx, coupon, code, move) }, move, tally)
+  writeCoupon(tx, { id, code, read: () => read(tx, coupon, move) }, move, tally)
 }
 
-function read(tx: Tx, coupon: Coupon, code: string, move: Move): CouponRecord | string {
+function read(tx: Tx, coupon: Coupon, move: Move): CouponRecord | string {
   if (text(coupon.row, 'post_status') === 'trash') return 'The coupon is in the trash'
   const scope = scopeOf(tx, coupon, move)
   if (scope === undefined) return 'The coupon is for products that do not arrive'
-  const values = toCoupon(coupon, code, setting(tx, 'shop.currency'))
-  return typeof values === 'string' ? values : { ...values, ...scope, lost: unsupported(coupon.meta) }
+  return { ...toCoupon(coupon, setting(tx, 'shop.currency')), ...scope, lost: unsupported(coupon.meta) }
 }
 
-type Scope = Pick<MovedCoupon, 'productIds' | 'categories'>
+type Scope = Pick<CouponRecord, 'productIds' | 'categories'>
 
 /** What the coupon applies to; undefined if a part of it did not arrive, because the coupon would then apply to more. */
 function scopeOf(tx: Tx, { meta, terms }: Coupon, move: Move): Scope | undefined {
@@ -54,29 +52,22 @@ function scopeOf(tx: Tx, { meta, terms }: Coupon, move: Move): Scope | undefined
   return productIds.length < ids.length || categories.length < wanted.length ? undefined : { productIds, categories }
 }
 
-/** The coupon without its scope, or why it cannot be one here. */
-function toCoupon({ row, meta }: Coupon, code: string, currency: string): Omit<MovedCoupon, keyof Scope> | string {
+/** The coupon without its scope and its conditions. */
+function toCoupon({ row, meta }: Coupon, currency: string): Omit<CouponRecord, keyof Scope | 'lost'> {
   const type = meta.get('discount_type') ?? 'fixed_cart'
   const amount = meta.get('coupon_amount') ?? '0'
   const percentBps = type.endsWith('percent') ? Math.round(Number(amount) * 100) : null
   const amountMinor = percentBps === null ? minorOf(amount, currency) : null
-  if (code === '') return 'The coupon has no code'
-  if (!((percentBps ?? amountMinor ?? 0) > 0)) return 'The coupon takes nothing off the goods'
-  if (percentBps !== null && percentBps > 10_000) return 'The coupon takes off more than 100 percent'
-  const used = wholeNumber(meta.get('usage_count')) ?? 0
-  const limit = wholeNumber(meta.get('usage_limit'))
   return {
-    code: code.slice(0, 64),
     percentBps,
     amountMinor,
     startsAt: null,
     endsAt: seconds(meta.get('date_expires') ?? ''),
     minTotalMinor: minorOf(meta.get('minimum_amount') ?? '', currency) || null,
-    // WooCommerce may have counted more uses than it allows.
-    maxUses: limit === null ? null : Math.max(limit, used),
+    maxUses: wholeNumber(meta.get('usage_limit')),
     maxUsesPerCustomer: wholeNumber(meta.get('usage_limit_per_user')),
     exclusive: meta.get('individual_use') === 'yes',
-    used,
+    used: wholeNumber(meta.get('usage_count')) ?? 0,
     enabled: text(row, 'post_status') === 'publish',
     createdAt: utc(text(row, 'post_date_gmt')) ?? 0
   }

@@ -23,39 +23,27 @@ export async function* moveEddDiscounts(source: WordPress, move: Move, tally: Su
       const isScoped = ['product_requirement', 'excluded_product', 'categories'].some(
         (key) => (metaOf(text(row, 'id')).get(key) ?? '') !== ''
       )
-      writeCoupon(
-        tx,
-        { id: eddId(text(row, 'id')), code, read: () => toCoupon(row, { code, currency, isScoped }) },
-        move,
-        tally
-      )
+      writeCoupon(tx, { id: eddId(text(row, 'id')), code, read: () => toCoupon(row, currency, isScoped) }, move, tally)
     })
     yield
   }
 }
 
-function toCoupon(
-  row: Row,
-  { code, currency, isScoped }: { code: string; currency: string; isScoped: boolean }
-): CouponRecord | string {
+function toCoupon(row: Row, currency: string, isScoped: boolean): CouponRecord {
   const isPercent = text(row, 'amount_type') === 'percent'
   const percentBps = isPercent ? Math.round(Number(text(row, 'amount')) * 100) : null
   const amountMinor = isPercent ? null : minorOf(text(row, 'amount'), currency)
-  if (code === '') return 'The coupon has no code'
-  if (!((percentBps ?? amountMinor ?? 0) > 0)) return 'The coupon takes nothing off the goods'
-  if (percentBps !== null && percentBps > 10_000) return 'The coupon takes off more than 100 percent'
-  const [limit, used] = [Number(text(row, 'max_uses')), Number(text(row, 'use_count'))]
+  const limit = Number(text(row, 'max_uses'))
   return {
-    code: code.slice(0, 64),
     percentBps,
     amountMinor,
     startsAt: utc(text(row, 'start_date')),
     endsAt: utc(text(row, 'end_date')),
     minTotalMinor: minorOf(text(row, 'min_charge_amount'), currency) || null,
-    maxUses: limit > 0 ? Math.max(limit, used) : null,
+    maxUses: limit > 0 ? limit : null,
     maxUsesPerCustomer: text(row, 'once_per_customer') === '1' ? 1 : null,
     exclusive: false,
-    used,
+    used: Number(text(row, 'use_count')),
     enabled: text(row, 'status') === 'active',
     createdAt: utc(text(row, 'date_created')) ?? 0,
     productIds: [],
