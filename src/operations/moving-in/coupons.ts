@@ -18,10 +18,11 @@ export type CouponRecord = Omit<MovedCoupon, 'code'> & {
  */
 export function writeCoupon(
   tx: Tx,
-  { id, code, read }: { id: string; code: string; read: (tx: Tx) => CouponRecord | string },
+  { id, code: whole, read }: { id: string; code: string; read: (tx: Tx) => CouponRecord | string },
   move: Move,
   tally: SubjectTally
 ): void {
+  const code = whole.slice(0, 64)
   const before = move.moved.find(tx, 'coupon', id)
   const known = before === undefined ? findCoupon(tx, code) : undefined
   if (known !== undefined) {
@@ -40,7 +41,7 @@ export function writeCoupon(
   for (const condition of lost) tally.change(`${condition} is not supported: the coupon is disabled`, code)
   const created = createMovedCoupon(tx, {
     ...values,
-    code: code.slice(0, 64),
+    code,
     // The other shop may have counted more uses than it allows.
     maxUses: values.maxUses === null ? null : Math.max(values.maxUses, values.used),
     enabled: values.enabled && lost.length === 0

@@ -121,6 +121,14 @@ it('a file in UTF-16 without a byte order mark is read, and one that is partly U
   db.sqlite.close()
 })
 
+it('two coupons whose codes are the same in the first 64 characters arrive as one', async () => {
+  const { run } = await newShop()
+  const code = 'SPRING'.padEnd(64, 'X')
+  expect(await run('coupons', `code,percent\n${code}1,10\n${code}2,20\n`)).toMatchObject([
+    { found: 2, arrived: 1, already: 1 }
+  ])
+})
+
 it('an order goes only to an account whose person is known', async () => {
   const { run, open } = await newShop()
   const orders = 'number,email,status,total,createdAt\n1,bo@example.com,completed,5,2025-04-01\n'
