@@ -6,7 +6,7 @@ import type { ImportedRecord } from '../../../shop/orders/schema.ts'
 import { lineOf } from '../clean-text.ts'
 import type { Move } from '../move.ts'
 import type { OrderItem, SourceOrder } from './order-rows.ts'
-import { minorOf, php, seconds, utc } from './values.ts'
+import { minorOf, numberOf, php, seconds, utc } from './values.ts'
 import { isRecord } from '../../../platform/typed.ts'
 
 /** A tax of an order, and the id of its rate, by which lines name it. */
@@ -23,7 +23,7 @@ export function taxesOf({ items, meta }: SourceOrder, currency: string): SourceT
         0,
         minorOf(value('tax_amount'), currency) + minorOf(value('shipping_tax_amount'), currency)
       )
-      const rateMillionths = Math.max(0, Math.round(Number(value('rate_percent') || 0) * 10_000))
+      const rateMillionths = Math.max(0, Math.round(numberOf(value('rate_percent')) * 10_000))
       return {
         rateId: value('rate_id'),
         row: {
@@ -63,9 +63,9 @@ export function linesOf(
 function toLine(tx: Tx, item: OrderItem, { currency, taxIncluded, taxes, move }: Terms): ImportedLine {
   const value = (key: string): string => item.meta.get(key) ?? ''
   const amount = (key: string): number => {
-    const net = Number(value(`_line_${key}`) || 0)
+    const net = numberOf(value(`_line_${key}`))
     const taxKey = key === 'total' ? '_line_tax' : '_line_subtotal_tax'
-    return Math.max(0, minorOf(String(net + (taxIncluded ? Number(value(taxKey) || 0) : 0)), currency))
+    return Math.max(0, minorOf(String(net + (taxIncluded ? numberOf(value(taxKey)) : 0)), currency))
   }
   const totalMinor = amount('total')
   const isWhole = /^[1-9]\d{0,8}$/.test(value('_qty'))
@@ -112,11 +112,11 @@ export function refundsOf({ refunds, createdAt }: SourceOrder, currency: string)
 
 function toRefundLine({ type, meta }: OrderItem, currency: string): ImportedRefund['lines'][number] {
   const isShipping = type === 'shipping'
-  const net = Number(meta.get(isShipping ? 'cost' : '_line_total') || 0)
-  const tax = Number(meta.get(isShipping ? 'total_tax' : '_line_tax') || 0)
+  const net = numberOf(meta.get(isShipping ? 'cost' : '_line_total'))
+  const tax = numberOf(meta.get(isShipping ? 'total_tax' : '_line_tax'))
   return {
     sourceId: isShipping ? null : (meta.get('_refunded_item_id') ?? ''),
-    quantity: isShipping ? 0 : Math.abs(Math.trunc(Number(meta.get('_qty') || 0))),
+    quantity: isShipping ? 0 : Math.abs(Math.trunc(numberOf(meta.get('_qty')))),
     amountMinor: Math.abs(minorOf(String(net + tax), currency)),
     taxMinor: Math.abs(minorOf(String(tax), currency))
   }

@@ -1,6 +1,6 @@
 import type { Row, WordPress } from './database.ts'
 import { isRecord } from '../../../platform/typed.ts'
-import { addressKeys, idsOf, json, readMeta, scalar, text } from './values.ts'
+import { addressKeys, idsOf, json, numberOf, readMeta, scalar, text } from './values.ts'
 import type { Meta } from './values.ts'
 
 /** An item of an order: a line, a tax, the shipping, a fee or a coupon. */
@@ -222,7 +222,7 @@ async function readParcels(source: WordPress, orderIds: readonly string[]): Prom
         at: value('_date_fulfilled') || text(row, 'date_updated'),
         lines: (Array.isArray(lines) ? lines : []).filter(isRecord).map((line) => ({
           sourceId: scalar(line['item_id']),
-          quantity: Math.trunc(Number(scalar(line['qty'])))
+          quantity: Math.trunc(numberOf(scalar(line['qty'])))
         }))
       }
     })

@@ -16,7 +16,7 @@ import type { WordPress } from './database.ts'
 import { linesOf, refundsOf, taxesOf } from './order-lines.ts'
 import { readOrders } from './order-rows.ts'
 import type { SourceOrder } from './order-rows.ts'
-import { minorOf, seconds, utc } from './values.ts'
+import { minorOf, numberOf, seconds, utc } from './values.ts'
 import type { Meta } from './values.ts'
 
 /** Moves the orders in as history, with their lines, taxes, fees, shipping, refunds, notes and attribution. */
@@ -122,7 +122,7 @@ export function toImported(tx: Tx, order: SourceOrder, oldStatus: string, move: 
 
 /** WooCommerce rounds the sum of both taxes, which it stores with more decimals if the shop rounds at the subtotal. */
 function taxSums(meta: Meta, currency: string): Pick<ImportedOrder, 'goodsTaxMinor' | 'shippingTaxMinor'> {
-  const [goods, shipping] = [Number(meta.get('_order_tax') || 0), Number(meta.get('_order_shipping_tax') || 0)]
+  const [goods, shipping] = [numberOf(meta.get('_order_tax')), numberOf(meta.get('_order_shipping_tax'))]
   const taxMinor = Math.max(0, minorOf(String(goods + shipping), currency))
   const shippingTaxMinor = Math.min(taxMinor, Math.max(0, minorOf(String(shipping), currency)))
   return { goodsTaxMinor: taxMinor - shippingTaxMinor, shippingTaxMinor }
@@ -132,8 +132,7 @@ function taxSums(meta: Meta, currency: string): Pick<ImportedOrder, 'goodsTaxMin
 function shippingOf({ items, meta }: SourceOrder, currency: string, taxIncluded: boolean): ImportedOrder['shipping'] {
   const lines = items.filter(({ type }) => type === 'shipping')
   if (lines.length === 0) return null
-  const cost =
-    Number(meta.get('_order_shipping') ?? 0) + (taxIncluded ? Number(meta.get('_order_shipping_tax') ?? 0) : 0)
+  const cost = numberOf(meta.get('_order_shipping')) + (taxIncluded ? numberOf(meta.get('_order_shipping_tax')) : 0)
   return {
     name: lines.map(({ name }) => htmlToLine(name)).join(', '),
     pickup: lines.every((line) => /pickup/.test(line.meta.get('method_id') ?? '')),
@@ -148,7 +147,7 @@ function couponsOf(tx: Tx, { items }: SourceOrder, currency: string, taxIncluded
       const code = htmlToLine(name)
       const coupon = findCoupon(tx, code)
       const amount =
-        Number(meta.get('discount_amount') ?? 0) + (taxIncluded ? Number(meta.get('discount_amount_tax') ?? 0) : 0)
+        numberOf(meta.get('discount_amount')) + (taxIncluded ? numberOf(meta.get('discount_amount_tax')) : 0)
       const discountMinor = Math.max(0, minorOf(String(amount), currency))
       return coupon === undefined ? [] : [{ couponId: coupon.id, code, discountMinor }]
     })

@@ -36,8 +36,13 @@ export function seconds(stored: string): number | null {
 
 /** An amount that a plugin stores with any number of decimals (`21.848739`), rounded to minor units; 0 for no number. */
 export function minorOf(stored: string, currency: string): number {
-  const value = Number(stored === '' ? 0 : stored)
-  return Number.isFinite(value) ? roundToMinor(value, currency) : 0
+  return roundToMinor(numberOf(stored), currency)
+}
+
+/** A number that a plugin stores as text; 0 for none, and for other text. */
+export function numberOf(stored: string | undefined): number {
+  const value = Number(stored ?? '')
+  return Number.isFinite(value) ? value : 0
 }
 
 /** A value that PHP serialised; undefined if it is broken. Arrays with other keys than 0, 1, 2 are objects. */
