@@ -10,6 +10,8 @@ import { getOrder, itemsOf } from '../../../src/shop/orders/find.ts'
 import { balanceOf } from '../../../src/shop/referrals/ledger.ts'
 import { shopstead } from '../../support/command-line.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { Random } from '../../torture/random.ts'
+import { oddValues } from './odd-values.ts'
 import { shopifyCsv } from './shopify-export.ts'
 
 async function newShop() {
@@ -167,42 +169,9 @@ it('a column that is missing or mapped to no field is refused with the names tha
   expect(await said('orders', '{"orders": []}')).toContain('wp db export shop.sql')
 })
 
-/** A generator of whole numbers below a limit, the same for each run (mulberry32). */
-function numbers(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
-}
-
-const odd = [
-  '',
-  '-1',
-  '0',
-  '1e9',
-  '99999999999999',
-  'NaN',
-  '0000-00-00',
-  '2026-02-31 25:61',
-  'ÃƒÂ¼',
-  '\u202Eabc',
-  'a\u0000b',
-  '😀'.repeat(300),
-  "'; DROP TABLE",
-  '1.2.3',
-  '=1+1',
-  'EUR',
-  'xx',
-  '12,345.67',
-  '-0.01'
-]
-
 it('broken cells leave out their row with a clear line, and nothing else', { timeout: 120_000 }, async () => {
   const { attempt, open } = await newShop()
-  const next = numbers(48)
+  const random = new Random(48)
   const sources: [string, string][] = [
     ['users', shopifyCsv.customers()],
     ['orders', shopifyCsv.orders()],
@@ -216,8 +185,8 @@ it('broken cells leave out their row with a clear line, and nothing else', { tim
     const [group = '', text = ''] = sources[round % sources.length] ?? []
     const rows = text.split('\n').map((line) => line.split(','))
     for (let change = 0; change < 4; change += 1) {
-      const row = rows[1 + next(rows.length - 1)] ?? []
-      row[next(row.length + 1)] = odd[next(odd.length)] ?? ''
+      const row = random.pick(rows.slice(1))
+      row[random.between(0, row.length)] = random.pick(oddValues)
     }
     const { code, json, stderr } = await attempt(
       group,

@@ -8,38 +8,10 @@ import { openWordPress } from '../../../src/operations/moving-in/wordpress/datab
 import { importWordPress } from '../../../src/operations/moving-in/wordpress/import-wordpress.ts'
 import { shopstead } from '../../support/command-line.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { oddValues } from '../../operations/moving-in/odd-values.ts'
+import { Random } from '../../torture/random.ts'
 import { dumpOf } from './old-shop.ts'
 
-/** A generator of whole numbers below a limit, the same for each run (mulberry32). */
-function numbers(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
-}
-
-const odd = [
-  '',
-  '0',
-  '-5.55',
-  '1e12',
-  'NaN',
-  '99999999',
-  'a:1:{s:4:"name";s:99:"short";}',
-  'a:2:{i:0;a:1:{',
-  'O:8:"stdClass":0:{}',
-  'Ã¼Ã¤ÃŸ â€“ Ð¸',
-  '\u0000\u202E\uFFFD',
-  '<script>alert(1)</script>',
-  '2026-02-31 25:00:00',
-  '0000-00-00 00:00:00',
-  'x'.repeat(70_000),
-  '12,50',
-  'yes'
-]
 const dates = ['0000-00-00 00:00:00', '1970-01-01 00:00:00', '9999-12-31 23:59:59']
 
 type Column = { table: string; column: string; kind: string }
@@ -56,13 +28,13 @@ async function columnsOf(connection: Connection, prefix: string): Promise<Column
 
 async function soil(url: string, prefix: string, seed: number): Promise<void> {
   const connection = await createConnection({ uri: url, multipleStatements: false })
-  const next = numbers(seed)
+  const random = new Random(seed)
   await connection.query("SET SESSION sql_mode = '', foreign_key_checks = 0")
   const columns = await columnsOf(connection, prefix)
   for (let change = 0; change < 600; change += 1) {
-    const { table, column, kind } = columns[next(columns.length)] ?? { table: '', column: '', kind: '' }
-    const value = /date|time/.test(kind) ? dates[next(dates.length)] : odd[next(odd.length)]
-    const wanted = `UPDATE IGNORE \`${table}\` SET \`${column}\` = ? ORDER BY rand(${next(1_000_000)}) LIMIT ${1 + next(3)}`
+    const { table, column, kind } = random.pick(columns)
+    const value = /date|time/.test(kind) ? random.pick(dates) : random.pick(oddValues)
+    const wanted = `UPDATE IGNORE \`${table}\` SET \`${column}\` = ? ORDER BY rand(${random.between(0, 999_999)}) LIMIT ${random.between(1, 3)}`
     // A column may refuse some of it.
     await connection.query(wanted, [value]).catch(() => undefined)
   }
