@@ -6,6 +6,7 @@ import { parseConfig } from '../../../src/platform/config/config.ts'
 import { loadDump } from '../../../src/operations/moving-in/wordpress/dump.ts'
 import { openWordPress } from '../../../src/operations/moving-in/wordpress/database.ts'
 import { importWordPress } from '../../../src/operations/moving-in/wordpress/import-wordpress.ts'
+import { productBySlug } from '../../../src/shop/catalog/stored-product.ts'
 import { shopstead } from '../../support/command-line.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { oddValues } from '../../operations/moving-in/odd-values.ts'
@@ -56,7 +57,8 @@ it.each([
   ['a1', 'wp_', 1],
   ['a2', 'shop7_', 2],
   ['a1', 'wp_', 3],
-  ['a2', 'shop7_', 4]
+  ['a2', 'shop7_', 4],
+  ['a2', 'shop7_', 18]
 ] as const)(
   'a dirty database moves in, as far as it can be read (%s, %s, %d)',
   { timeout: 300_000 },
@@ -80,3 +82,27 @@ it.each([
     app.close()
   }
 )
+
+it('a price is rounded to whole cents, and one that is not a number leaves its product unpublished', async () => {
+  await using dump = await loadDump(dumpOf('a1'))
+  const connection = await createConnection({ uri: dump.url })
+  const [rows] = await connection.query<(RowDataPacket & { id: number; slug: string })[]>(
+    `SELECT p.ID AS id, p.post_name AS slug FROM wp_posts p JOIN wp_postmeta m ON m.post_id = p.ID
+     WHERE p.post_type = 'product' AND p.post_status = 'publish' AND m.meta_key = '_regular_price' ORDER BY p.ID LIMIT 2`
+  )
+  const [exact, broken] = rows
+  const setPrice = "UPDATE wp_postmeta SET meta_value = ? WHERE post_id = ? AND meta_key = '_regular_price'"
+  await connection.query(setPrice, ['16.806723', exact?.id])
+  await connection.query(setPrice, ['1.2.3', broken?.id])
+  await connection.end()
+  const dataDir = temporaryFolder()
+  await shopstead(dataDir, ['init'])
+  const env = { SHOPSTEAD_ENV: 'test', SHOPSTEAD_LOG: 'silent', SHOPSTEAD_DATA_DIR: dataDir }
+  const app = createApp(parseConfig(env), { database: 'migrated' })
+  const source = await openWordPress(dump.url)
+  await importWordPress(app, source, { isDryRun: false, onStep: () => undefined })
+  await source.close()
+  expect(productBySlug(app.db, exact?.slug ?? '')).toMatchObject({ priceMinor: 1681, published: true })
+  expect(productBySlug(app.db, broken?.slug ?? '')).toMatchObject({ published: false })
+  app.close()
+})

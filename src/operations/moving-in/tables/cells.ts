@@ -1,6 +1,6 @@
 import { toIso } from '../../../platform/iso-time.ts'
-import { roundToMinor } from '../../../platform/money.ts'
 import { decimalText, isFalsy, isTruthy } from '../../../shop/catalog/import/csv-table.ts'
+import { parseAmount } from '../amounts.ts'
 import type { CsvFile, CsvRow } from './csv-file.ts'
 
 /** A cell that a row cannot do without is wrong, so that the row is left out. The message says what it accepts. */
@@ -49,9 +49,9 @@ export function cellsOf(file: CsvFile, row: CsvRow): Cells {
       if (cell === '') throw new CellError(`${file.titleOf(field)} is empty`)
       return cell
     },
-    money: (field, currency) => read(field, 'an amount such as 12.50', (cell) => parseMoney(cell, currency)),
+    money: (field, currency) => read(field, 'an amount such as 12.50', (cell) => parseAmount(cell, currency)),
     amount: (field, value, currency) => {
-      const minor = parseMoney(value, currency)
+      const minor = parseAmount(value, currency)
       if (minor === undefined) throw refuse(field, 'an amount such as 12.50')
       return minor
     },
@@ -72,13 +72,6 @@ export function cellsOf(file: CsvFile, row: CsvRow): Cells {
 /** Shopify writes an apostrophe before digits, so that spreadsheets keep their zeros. */
 function plain(cell: string): string {
   return cell.trim().replace(/^'(?=[\d+])/, '')
-}
-
-/** More decimals than the currency has are rounded, as the sums of exports are. */
-function parseMoney(cell: string, currency: string): number | undefined {
-  const text = decimalText(cell)
-  const minor = /^\d{1,13}(?:\.\d+)?$/.test(text) ? roundToMinor(Number(text), currency) : undefined
-  return Number.isSafeInteger(minor) ? minor : undefined
 }
 
 const timeText = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?: ?(Z|UTC|[+-]\d\d:?\d\d))?)?$/

@@ -1,4 +1,6 @@
+import { toDecimalText } from '../../../platform/money.ts'
 import { isRecord } from '../../../platform/typed.ts'
+import { parseAmount } from '../amounts.ts'
 import type { Row, WordPress } from './database.ts'
 import type { Term, Terms } from './terms.ts'
 import { decoded } from './terms.ts'
@@ -9,6 +11,7 @@ import type { Meta } from './values.ts'
 export type SourceProduct = { id: string; row: Row; meta: Meta; terms: readonly Term[] }
 /** What all products share. */
 export type Catalog = {
+  currency: string
   /** Of a tax class of the shop's own, the one of WooCommerce with the same rate. */
   taxClasses: ReadonlyMap<string, string>
   terms: Terms
@@ -89,12 +92,17 @@ export async function* readProducts(source: WordPress, type: 'product' | 'produc
 }
 
 /** The names of attributes, the addresses of pictures and the units. */
-export async function readCatalog(source: WordPress, terms: Terms, uploads: string): Promise<Catalog> {
+export async function readCatalog(
+  source: WordPress,
+  terms: Terms,
+  { currency, uploads }: { currency: string; uploads: string }
+): Promise<Catalog> {
   const attributes = source.has('woocommerce_attribute_taxonomies')
     ? await source.rows('SELECT attribute_name, attribute_label FROM {woocommerce_attribute_taxonomies}')
     : []
   const files = await source.rows("SELECT post_id, meta_value FROM {postmeta} WHERE meta_key = '_wp_attached_file'")
   return {
+    currency,
     terms,
     taxClasses: await readTaxClasses(source),
     labels: new Map(attributes.map((row) => [`pa_${text(row, 'attribute_name')}`, text(row, 'attribute_label')])),
@@ -187,14 +195,14 @@ function flags(meta: Meta): string[] {
 }
 
 /** What products and variations have in common. */
-function commonCells(meta: Meta, { units, pictures, taxClasses }: Catalog, stock: string): Cells {
+function commonCells(meta: Meta, { currency, units, pictures, taxClasses }: Catalog, stock: string): Cells {
   const value = (key: string): string => meta.get(key) ?? ''
   const ids = [value('_thumbnail_id'), ...value('_product_image_gallery').split(',')]
   const status = value('_stock_status')
   return {
     SKU: value('_sku'),
-    'Regular price': value('_regular_price') || value('_subscription_price'),
-    'Sale price': value('_sale_price'),
+    'Regular price': priceCell(value('_regular_price') || value('_subscription_price'), currency),
+    'Sale price': priceCell(value('_sale_price'), currency),
     'Date sale price starts': saleDate(value('_sale_price_dates_from')),
     'Date sale price ends': saleDate(value('_sale_price_dates_to')),
     'Tax status': value('_tax_status'),
@@ -212,6 +220,12 @@ function commonCells(meta: Meta, { units, pictures, taxClasses }: Catalog, stock
     [`Height (${units.length})`]: value('_height'),
     Images: listOf(ids.flatMap((id) => pictures.get(id.trim()) ?? []).map(encodeURI))
   }
+}
+
+/** A price with the decimals of the currency. Empty for text that is not a price, so that the product arrives unpublished. */
+function priceCell(stored: string, currency: string): string {
+  const minor = parseAmount(stored, currency)
+  return minor === undefined ? '' : toDecimalText(minor, currency)
 }
 
 function saleDate(stored: string): string {

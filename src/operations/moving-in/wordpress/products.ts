@@ -35,7 +35,8 @@ export async function* moveProducts(
 ): AsyncGenerator<void> {
   const terms = await readTerms(source)
   const home = (await source.option('siteurl')) ?? ''
-  const catalog = await readCatalog(source, terms, `${home}/wp-content/uploads/`)
+  const currency = setting(move.shop.db, 'shop.currency')
+  const catalog = await readCatalog(source, terms, { currency, uploads: `${home}/wp-content/uploads/` })
   const found = await findProducts(source, terms, move, tally)
   yield
   if (found.length === 0) return
@@ -89,7 +90,7 @@ function toFile(move: Move, catalog: Catalog, found: readonly Found[]): { file: 
     columns,
     rows.map((row) => columns.map((column) => row[column] ?? ''))
   )
-  const read = readCatalogFile(csv, { currency: setting(move.shop.db, 'shop.currency'), timeZone: 'UTC' })
+  const read = readCatalogFile(csv, { currency: catalog.currency, timeZone: 'UTC' })
   const bySlug = new Map(found.map((each) => [each.slug, each]))
   const products = read.file.products.map((product) => withGrants(product, bySlug.get(product.slug)))
   return { ...read, file: { ...read.file, products, categories: categoriesOf(move.shop.db, catalog.terms) } }
