@@ -186,14 +186,15 @@ export function writePayout(tx: Tx, record: PayoutRecord, move: Move, tally: Sub
     .filter(({ status }) => status === 'paid')
   const currency = record.currency ?? paid[0]?.currency
   if (currency === undefined) return tally.leave('The payout has no paid referral', id)
+  const onAccountMinor = record.currency === undefined ? 0 : record.amountMinor
+  const arrivedMinor = paid.reduce((sum, { amountMinor }) => sum + amountMinor, onAccountMinor)
+  if (arrivedMinor <= 0) return tally.leave('The payout paid nothing', id)
   const createdAt = record.createdAt ?? move.now
   const reference = lineOf(record.method, 100)
-  const onAccountMinor = record.currency === undefined ? 0 : record.amountMinor
   const values = { affiliateId: affiliate.id, currency, reference, createdAt, paid, onAccountMinor }
   const payoutId = insertImportedPayout(tx, values)
   move.moved.remember(tx, 'payout', id, payoutId, move.now)
   tally.arrive()
-  const arrivedMinor = paid.reduce((sum, { amountMinor }) => sum + amountMinor, onAccountMinor)
   tally.add('payouts', currency, { foundMinor: record.amountMinor, arrivedMinor })
 }
 
