@@ -58,7 +58,9 @@ it.each([
   ['a2', 'shop7_', 2],
   ['a1', 'wp_', 3],
   ['a2', 'shop7_', 4],
-  ['a2', 'shop7_', 18]
+  ['a2', 'shop7_', 18],
+  ['a1', 'wp_', 11],
+  ['a2', 'shop7_', 12]
 ] as const)(
   'a dirty database moves in, as far as it can be read (%s, %s, %d)',
   { timeout: 300_000 },

@@ -1,4 +1,4 @@
-import { toDecimalText } from '../../../platform/money.ts'
+import { isCurrency, toDecimalText } from '../../../platform/money.ts'
 import type { Tx } from '../../../platform/db/database.ts'
 import { toIso } from '../../../platform/iso-time.ts'
 import type { App } from '../../../app.ts'
@@ -108,6 +108,7 @@ function termsOf(row: SourceOrder, now: number): Terms | string {
   if (!['active', 'on-hold', 'pending-cancel', 'cancelled', 'expired'].includes(status))
     return `The status ${status} is unknown`
   if (interval === undefined) return 'Subscriptions renew each month or each year here'
+  if (!isCurrency(currencyOf(row))) return 'The currency of the subscription is unknown'
   const startedAt = dateOf(row, 'start') ?? utc(row.createdAt) ?? now
   const paidUntil = nextAt ?? endsAt
   if (paidUntil === null) return 'The subscription has neither a next date nor an end'
@@ -203,7 +204,7 @@ function planOf(app: App, row: SourceOrder, orderId: number | undefined): Plan {
   const base: Finished = {
     id,
     email: order?.userId == null ? (meta.get('_billing_email') ?? null) : getUserById(db, order.userId).email,
-    amount: toDecimalText(amountOf(row), currency),
+    amount: isCurrency(currency) ? toDecimalText(amountOf(row), currency) : (meta.get('_order_total') ?? ''),
     currency,
     every: interval ?? `${meta.get('_billing_interval') ?? ''} ${meta.get('_billing_period') ?? ''}`.trim(),
     nextAt: nextAt === null ? null : toIso(firstChargeAt({ nextAt }, now)),
