@@ -167,6 +167,16 @@ it('a second run brings what came since and changes nothing else', async () => {
   db.sqlite.close()
 })
 
+it('a redirect that would lead back to itself is left out and not stored', async () => {
+  const { run, open, exports } = await newShop()
+  writeFileSync(join(exports, 'redirects_export.csv'), 'Redirect from,Redirect to\n/old,/new\n/new,/old\n')
+  const subjects = await run()
+  expect(subjects.find(({ subject }) => subject === 'redirects')).toMatchObject({ arrived: 1, left: 1 })
+  const db = open()
+  expect(db.sqlite.prepare('SELECT path, target FROM redirects').all()).toEqual([{ path: '/old', target: '/new' }])
+  db.sqlite.close()
+})
+
 it('what is not an export of Shopify is refused with what to do, and nothing changes', async () => {
   const { folder, open } = await newShop()
   const before = contentOf(open)

@@ -60,7 +60,8 @@ it.each([
   ['a2', 'shop7_', 4],
   ['a2', 'shop7_', 18],
   ['a1', 'wp_', 11],
-  ['a2', 'shop7_', 12]
+  ['a2', 'shop7_', 12],
+  ['a1', 'wp_', 51]
 ] as const)(
   'a dirty database moves in, as far as it can be read (%s, %s, %d)',
   { timeout: 300_000 },

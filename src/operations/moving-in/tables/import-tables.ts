@@ -2,7 +2,7 @@ import type { App } from '../../../app.ts'
 import { AppError } from '../../../errors.ts'
 import type { Tx } from '../../../platform/db/database.ts'
 import { formatFileError } from '../../../shop/catalog/import/report.ts'
-import { redirectKey, storeRedirect } from '../../../shop/redirects/redirects.ts'
+import { redirectKey } from '../../../shop/redirects/redirects.ts'
 import { setting } from '../../../shop/settings/settings.ts'
 import { writeAffiliate, writePayout, writeReferral } from '../affiliates.ts'
 import { writeCoupon } from '../coupons.ts'
@@ -12,6 +12,7 @@ import type { MoveOptions, MoveReport } from '../move-in.ts'
 import { moveSubject, writeInBatches } from '../move.ts'
 import type { Move } from '../move.ts'
 import { writeOrder } from '../orders.ts'
+import { writeRedirect } from '../redirects.ts'
 import { SubjectTally } from '../report.ts'
 import type { SubjectReport } from '../report.ts'
 import { affiliateFields, toAffiliate } from './affiliates-table.ts'
@@ -171,23 +172,11 @@ const movers: Readonly<Record<TableKind, Mover>> = {
   },
   redirects: async (files, move) => [
     await moveTable('redirects', files, move, (tx, [cells], tally) => {
-      if (cells !== undefined) writeRedirect(tx, cells, move, tally)
+      if (cells === undefined) return
+      const [from, to] = [cells.required('from'), cells.required('to')]
+      writeRedirect(tx, { id: redirectKey(from) ?? from, from, leads: { to }, label: from }, move, tally)
     })
   ]
-}
-
-function writeRedirect(tx: Tx, cells: Cells, move: Move, tally: SubjectTally): void {
-  const [from, to] = [cells.required('from'), cells.required('to')]
-  const id = redirectKey(from) ?? from
-  if (move.moved.find(tx, 'redirect', id) !== undefined) return tally.know()
-  try {
-    const redirect = storeRedirect(tx, move.shop, from, { to }, move.now)
-    move.moved.remember(tx, 'redirect', id, redirect.id, move.now)
-    tally.arrive()
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    tally.leave('The address or its target is not one', from)
-  }
 }
 
 const partRows = 200

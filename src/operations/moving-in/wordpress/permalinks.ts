@@ -1,10 +1,11 @@
 import { isRecord } from '../../../platform/typed.ts'
 import { categories } from '../../../shop/catalog/schema.ts'
 import { productById } from '../../../shop/catalog/stored-product.ts'
-import { redirectKey, storeRedirect } from '../../../shop/redirects/redirects.ts'
+import { redirectKey } from '../../../shop/redirects/redirects.ts'
 import type { RedirectTarget } from '../../../shop/redirects/redirects.ts'
 import { writeInBatches } from '../move.ts'
 import type { Move } from '../move.ts'
+import { writeRedirect } from '../redirects.ts'
 import type { SubjectTally } from '../report.ts'
 import type { Row, WordPress } from './database.ts'
 import { decoded, readTerms } from './terms.ts'
@@ -180,9 +181,6 @@ async function store(move: Move, tally: SubjectTally, links: readonly Permalink[
       return tally.leave('Nothing in the shop stands at this address: set it with "shopstead redirects add"', what)
     // The shop's own page is at the same address.
     if ('to' in leads && leads.to === key) return tally.know()
-    if (move.moved.find(tx, 'redirect', path) !== undefined) return tally.know()
-    const { id } = storeRedirect(tx, move.shop, path, leads, move.now)
-    move.moved.remember(tx, 'redirect', path, id, move.now)
-    tally.arrive()
+    writeRedirect(tx, { id: path, from: path, leads, label: what }, move, tally)
   })
 }
