@@ -61,7 +61,8 @@ it.each([
   ['a2', 'shop7_', 18],
   ['a1', 'wp_', 11],
   ['a2', 'shop7_', 12],
-  ['a1', 'wp_', 51]
+  ['a1', 'wp_', 51],
+  ['a1', 'wp_', 29]
 ] as const)(
   'a dirty database moves in, as far as it can be read (%s, %s, %d)',
   { timeout: 300_000 },
@@ -86,26 +87,33 @@ it.each([
   }
 )
 
-it('a price is rounded to whole cents, and one that is not a number leaves its product unpublished', async () => {
+it('a product with a broken price or without a name does not stop the others', async () => {
   await using dump = await loadDump(dumpOf('a1'))
   const connection = await createConnection({ uri: dump.url })
   const [rows] = await connection.query<(RowDataPacket & { id: number; slug: string })[]>(
     `SELECT p.ID AS id, p.post_name AS slug FROM wp_posts p JOIN wp_postmeta m ON m.post_id = p.ID
-     WHERE p.post_type = 'product' AND p.post_status = 'publish' AND m.meta_key = '_regular_price' ORDER BY p.ID LIMIT 2`
+     WHERE p.post_type = 'product' AND p.post_status = 'publish' AND m.meta_key = '_regular_price' ORDER BY p.ID LIMIT 3`
   )
-  const [exact, broken] = rows
+  const [exact, broken, nameless] = rows
   const setPrice = "UPDATE wp_postmeta SET meta_value = ? WHERE post_id = ? AND meta_key = '_regular_price'"
   await connection.query(setPrice, ['16.806723', exact?.id])
   await connection.query(setPrice, ['1.2.3', broken?.id])
+  await connection.query("UPDATE wp_posts SET post_title = '' WHERE ID = ?", [nameless?.id])
   await connection.end()
   const dataDir = temporaryFolder()
   await shopstead(dataDir, ['init'])
   const env = { SHOPSTEAD_ENV: 'test', SHOPSTEAD_LOG: 'silent', SHOPSTEAD_DATA_DIR: dataDir }
   const app = createApp(parseConfig(env), { database: 'migrated' })
   const source = await openWordPress(dump.url)
-  await importWordPress(app, source, { isDryRun: false, onStep: () => undefined })
+  const { subjects } = await importWordPress(app, source, { isDryRun: false, onStep: () => undefined })
   await source.close()
   expect(productBySlug(app.db, exact?.slug ?? '')).toMatchObject({ priceMinor: 1681, published: true })
   expect(productBySlug(app.db, broken?.slug ?? '')).toMatchObject({ published: false })
+  expect(productBySlug(app.db, nameless?.slug ?? '')).toBeUndefined()
+  expect(subjects.find(({ subject }) => subject === 'products')?.leftOut).toContainEqual({
+    count: 1,
+    why: 'The shop cannot have such a product: Name: Must not be empty.',
+    examples: [nameless?.slug]
+  })
   app.close()
 })

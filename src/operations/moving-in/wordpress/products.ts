@@ -1,8 +1,11 @@
+import { z } from 'zod'
+import { AppError } from '../../../errors.ts'
 import { toCsv } from '../../../platform/csv.ts'
 import { write } from '../../../platform/db/database.ts'
 import type { Db, Tx } from '../../../platform/db/database.ts'
 import { readCatalogFile } from '../../../shop/catalog/import/read-file.ts'
 import type { CatalogFile, CategoryInput, ProductInput } from '../../../shop/catalog/import/format.ts'
+import { formatFileError } from '../../../shop/catalog/import/report.ts'
 import type { ImportReport } from '../../../shop/catalog/import/report.ts'
 import { slugFor, UniqueNames } from '../../../shop/catalog/import/slug.ts'
 import { categories } from '../../../shop/catalog/schema.ts'
@@ -37,10 +40,11 @@ export async function* moveProducts(
   const home = (await source.option('siteurl')) ?? ''
   const currency = setting(move.shop.db, 'shop.currency')
   const catalog = await readCatalog(source, terms, { currency, uploads: `${home}/wp-content/uploads/` })
-  const found = await findProducts(source, terms, move, tally)
+  const fitting = readFitting(await findProducts(source, terms, move, tally), catalog, tally)
   yield
-  if (found.length === 0) return
-  const { file, report } = toFile(move, catalog, found)
+  if (fitting === undefined) return
+  const { found, read } = fitting
+  const file = complete(move, catalog, fitting)
   const { uploads } = options
   const withPictures = uploads === undefined ? file : fromFolder(file, uploads, `${home}/wp-content/uploads/`)
   await importCatalog(
@@ -49,7 +53,7 @@ export async function* moveProducts(
     { onProgress: (done) => move.step(`products: ${done} of ${found.length}`) },
     move.now
   )
-  describe(report, tally)
+  describe(read.report, tally)
   write(move.shop.db, (tx) => {
     for (const each of found) rememberProduct(tx, each, catalog, move, tally)
   })
@@ -80,7 +84,38 @@ function nameOf({ row }: SourceProduct): string {
   return text(row, 'post_title')
 }
 
-function toFile(move: Move, catalog: Catalog, found: readonly Found[]): { file: CatalogFile; report: ImportReport } {
+type Read = { file: CatalogFile; report: ImportReport }
+type Fitting = { found: readonly Found[]; read: Read }
+
+/** The products that the shop can have; undefined for none. The others are left out, so that they do not stop the import. */
+function readFitting(found: readonly Found[], catalog: Catalog, tally: SubjectTally): Fitting | undefined {
+  if (found.length === 0) return undefined
+  const read = tryRead(found, catalog)
+  if (typeof read !== 'string') return { found, read }
+  const rest = found.filter((each) => {
+    const one = tryRead([each], catalog)
+    if (typeof one === 'string')
+      tally.leave(`The shop cannot have such a product: ${one}`, nameOf(each.product) || each.slug)
+    return typeof one !== 'string'
+  })
+  if (rest.length === found.length) throw new AppError('VALIDATION_FAILED', `The products cannot be imported: ${read}`)
+  return readFitting(rest, catalog, tally)
+}
+
+const errorsShape = z.object({ errors: z.array(z.object({ column: z.string().nullable(), cause: z.string() })) })
+
+/** The products as the importer reads them, or the first error that it finds. */
+function tryRead(found: readonly Found[], catalog: Catalog): Read | string {
+  try {
+    return readProductFile(found, catalog)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'VALIDATION_FAILED') throw error
+    const [first] = errorsShape.parse(error.details).errors
+    return first === undefined ? error.message : formatFileError({ ...first, line: null })
+  }
+}
+
+function readProductFile(found: readonly Found[], catalog: Catalog): Read {
   const rows = found.flatMap(({ product, slug, variations }) => [
     productCells(product, catalog, slug),
     ...variations.map((variation) => variationCells(variation, product, catalog))
@@ -90,10 +125,14 @@ function toFile(move: Move, catalog: Catalog, found: readonly Found[]): { file: 
     columns,
     rows.map((row) => columns.map((column) => row[column] ?? ''))
   )
-  const read = readCatalogFile(csv, { currency: catalog.currency, timeZone: 'UTC' })
+  return readCatalogFile(csv, { currency: catalog.currency, timeZone: 'UTC' })
+}
+
+/** The file with what the table of products cannot say: subscriptions and categories. */
+function complete(move: Move, catalog: Catalog, { found, read }: Fitting): CatalogFile {
   const bySlug = new Map(found.map((each) => [each.slug, each]))
   const products = read.file.products.map((product) => withGrants(product, bySlug.get(product.slug)))
-  return { ...read, file: { ...read.file, products, categories: categoriesOf(move.shop.db, catalog.terms) } }
+  return { ...read.file, products, categories: categoriesOf(move.shop.db, catalog.terms) }
 }
 
 /** A subscription product gives a subscription, which must renew each month or each year here. */
