@@ -50,6 +50,17 @@ export function vatCountry(country: string): string {
   return treatedAs[country] ?? country
 }
 
+/** Whether a country belongs to the EU for goods: a member state, or Northern Ireland (XI). */
+export function isInEuForGoods(country: string): boolean {
+  return isInEu(country) || country === 'XI'
+}
+
+/** Whether a country is in the EU, as the seller's is, and another one than that. XI is Northern Ireland. */
+export function isElsewhereInEu(country: string, seller: string): boolean {
+  const home = vatCountry(seller)
+  return isInEu(home) && isInEuForGoods(country) && country !== home
+}
+
 /** The longest VAT id with its separators. A longer text is not read. */
 const longest = 30
 /** Ids of other countries do not start with a country code, or are not VAT ids. */

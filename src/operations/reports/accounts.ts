@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { isInEu, vatCountry } from '../../platform/vat.ts'
+import { isElsewhereInEu, vatCountry } from '../../platform/vat.ts'
 import type { JournalRow } from '../../shop/invoices/journal.ts'
 import type { AccountKey } from '../../shop/settings/account-keys.ts'
 import { readAccountEntry } from '../../shop/settings/account-keys.ts'
@@ -134,14 +134,13 @@ function keyOf({ category, country, rateMillionths, seller }: JournalRow, isServ
 
 /**
  * Whether a shop in the EU declares a tax in the One-Stop-Shop (Directive 2006/112/EC, articles 369a to 369k): consumers in
- * another member state owe it there. XI is Northern Ireland, which is part of the EU for goods.
+ * another member state owe it there.
  */
 export function isOneStopShop(
   { category, country }: { category: TaxCategory; country: string },
   sellerCountry: string
 ): boolean {
-  const home = vatCountry(sellerCountry)
-  return category === 'taxed' && isInEu(home) && country !== home && (isInEu(country) || country === 'XI')
+  return category === 'taxed' && isElsewhereInEu(country, sellerCountry)
 }
 
 /**

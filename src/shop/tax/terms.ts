@@ -7,7 +7,7 @@ import { chargeStepMinor, shareMinor } from '../../platform/money.ts'
 import { regionKey } from '../../platform/postal/format.ts'
 import { destinationOf } from '../../platform/postal/address.ts'
 import type { Place } from '../../platform/postal/address.ts'
-import { isInEu, readVatId, vatCountry } from '../../platform/vat.ts'
+import { isElsewhereInEu, isInEu, isInEuForGoods, readVatId, vatCountry } from '../../platform/vat.ts'
 import { isShipped, isVoucher } from '../catalog/product-types.ts'
 import type { ProductType } from '../catalog/product-types.ts'
 import { setting } from '../settings/settings.ts'
@@ -109,7 +109,8 @@ export function saleTerms(
   const hasOwnRate = setting(db, 'tax.crossBorder') === 'own'
   const chargedRate = (line: TaxedKind): TaxRate | null => {
     const place = placeOf(line)
-    const { country, region } = hasOwnRate && isElsewhereInEu(place, seller) ? { country: seller, region: '' } : place
+    const { country, region } =
+      hasOwnRate && isElsewhereInEu(place.country, seller) ? { country: seller, region: '' } : place
     const rate = findRate(ratesBy.get(country) ?? [], region, line.taxClass)
     return rate && { ...rate, destination: place.country }
   }
@@ -117,7 +118,7 @@ export function saleTerms(
   const issuer = chargesTax && isAccepted ? issuerOf(buyer.vatId) : undefined
   const isOwed = (line: TaxedKind): boolean =>
     !isVoucher(line.type) &&
-    isElsewhereInEu(placeOf(line), seller) &&
+    isElsewhereInEu(placeOf(line).country, seller) &&
     isForeignBusiness(issuer, seller, isShipped(line.type))
   const rateOf = (line: TaxedKind): TaxRate | null => {
     const { country: destination } = placeOf(line)
@@ -127,7 +128,7 @@ export function saleTerms(
     if (isOwed(line)) return untaxed(isShipped(line.type) ? 'supply' : 'reverse_charge')
     const rate = chargedRate(line)
     if (rate !== null || !chargesTax) return rate
-    if (isAbroad(placeOf(line), seller)) return untaxed(isShipped(line.type) ? 'export' : 'outside')
+    if (isAbroad(destination, seller)) return untaxed(isShipped(line.type) ? 'export' : 'outside')
     return line.taxClass === 'zero' ? untaxed('zero') : null
   }
   const isRemoved = included && issuer !== undefined && !isSmallBusiness(db)
@@ -202,16 +203,12 @@ function issuerOf(vatId: string | null): string | undefined {
 
 /** Whether the issuer of a VAT id is another member state; for goods, also Northern Ireland. */
 function isForeignBusiness(issuer: string | undefined, seller: string, isGoods: boolean): boolean {
-  return issuer !== undefined && issuer !== seller && (isInEu(issuer) || (isGoods && issuer === 'XI'))
+  return issuer !== undefined && issuer !== seller && (isGoods ? isInEuForGoods(issuer) : isInEu(issuer))
 }
 
-function isElsewhereInEu({ country }: TaxPlace, seller: string): boolean {
-  return isInEu(seller) && (isInEu(country) || country === 'XI') && country !== seller
-}
-
-/** Whether a place is outside the EU, or for a shop outside it, outside the shop's country. */
-function isAbroad({ country }: TaxPlace, seller: string): boolean {
-  return country !== seller && !isElsewhereInEu({ country, region: '' }, seller)
+/** Whether a country is outside the EU, or for a shop outside it, another one than the shop's. */
+function isAbroad(country: string, seller: string): boolean {
+  return country !== seller && !isElsewhereInEu(country, seller)
 }
 
 type Carried = { lines: readonly TaxedLine[]; shippingMinor: number }

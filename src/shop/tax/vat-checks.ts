@@ -5,7 +5,7 @@ import { writeWhenFree } from '../../platform/db/database.ts'
 import { toIsoOrNull } from '../../platform/iso-time.ts'
 import { describeError } from '../../platform/log.ts'
 import { onceFor } from '../../platform/once-for.ts'
-import { isInEu, readVatId } from '../../platform/vat.ts'
+import { isInEuForGoods, readVatId } from '../../platform/vat.ts'
 import { askVies } from '../../platform/vies.ts'
 import type { ViesAnswer } from '../../platform/vies.ts'
 import type { ShopContext } from '../context.ts'
@@ -122,7 +122,7 @@ function confirmedId(db: Db, text: string | null): string | undefined {
 /** The id of a text that VIES knows: of a member state of the EU, or of Northern Ireland. */
 export function viesId(text: string): string | undefined {
   const read = readVatId(text)
-  return read !== undefined && (isInEu(read.country) || read.country === 'XI') ? read.id : undefined
+  return read !== undefined && isInEuForGoods(read.country) ? read.id : undefined
 }
 
 /** Emits what is known of the VAT id of an order. */
