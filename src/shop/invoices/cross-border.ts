@@ -1,6 +1,6 @@
 import { and, between, gt, sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
-import { isInEu, vatCountry } from '../../platform/vat.ts'
+import { isElsewhereInEu } from '../../platform/vat.ts'
 import { isOwedByBuyer } from '../tax/categories.ts'
 import type { InvoiceDocument, InvoiceTax } from './document.ts'
 import { invoices } from './schema.ts'
@@ -8,11 +8,13 @@ import { invoices } from './schema.ts'
 /** The sales in euros a year, from which consumers pay the rates of their own country (Directive 2006/112/EC, article 59c). */
 export const crossBorderThresholdMinor = 1_000_000
 
-/** Whether a tax of a document is on a sale to a consumer in another member state of the EU than the seller's. */
-export function isCrossBorder(tax: Pick<InvoiceTax, 'category' | 'destination'>, seller: string): boolean {
-  const { category, destination } = tax
-  const isConsumer = !isOwedByBuyer({ category }) && category !== 'small_business'
-  return isConsumer && isInEu(seller) && isInEu(destination) && destination !== vatCountry(seller)
+/**
+ * Whether a tax of a document is on a sale to a consumer in another member state of the EU than the seller's. A gift card is
+ * not such a sale; what it pays for is (Directive 2006/112/EC, article 30b).
+ */
+function isCrossBorder({ category, destination }: InvoiceTax, seller: string): boolean {
+  if (isOwedByBuyer({ category }) || category === 'small_business' || category === 'voucher') return false
+  return isElsewhereInEu(destination, seller)
 }
 
 /** What a document sells to consumers in other member states of the EU, in minor units without tax. */
