@@ -10,14 +10,14 @@ import { bindCustomer } from '../affiliates/bindings.ts'
 import { decideAttribution } from '../orders/attribution.ts'
 import { asksDeliveryConsent, lacksDeliveryConsent } from '../declarations/delivery-consent.ts'
 import { insertOrder } from '../orders/create-order.ts'
-import { dueMinor, holdCards } from '../orders/refunds/credits.ts'
+import { holdCards } from '../orders/refunds/credits.ts'
 import { getOrder } from '../orders/find.ts'
 import { findContinuedOrder, recordHolder } from '../orders/holds.ts'
 import type { NewOrder } from '../orders/create-order.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { defaultStrategy, strategies, takesToken } from '../orders/strategies.ts'
 import type { Strategy } from '../orders/strategies.ts'
-import { asksCard, attemptsOf, createAttempt, payNothing } from '../payments/attempts.ts'
+import { attemptsOf, createAttempt, isCovered, payNothing } from '../payments/attempts.ts'
 import { currentHoliday, holidayText } from '../settings/holiday.ts'
 import { setting, isModuleOn } from '../settings/settings.ts'
 import { buyerOf, hasCodes, saleOf, vatIdOf } from './cart.ts'
@@ -219,8 +219,8 @@ function startPayment(shop: ShopContext, tx: Tx, placing: Placing, now: number):
   // Our own page asks where to ship to, and whether files may be delivered at once, before anything is paid.
   const lacksPlace = lacksAddress(tx, lines, order) || missingPlace(tx, lines, order) !== null
   const asksFirst = !takesToken(strategy) && (lacksPlace || lacksDeliveryConsent(tx, order, lines))
-  const isCovered = dueMinor(tx, order) === 0 && !asksCard(tx, cards, order)
-  if (isCovered && (order.totalMinor === 0 || !asksFirst)) return { order: payNothing(tx, order, now), attempt: null }
+  if (isCovered(tx, cards, order) && (order.totalMinor === 0 || !asksFirst))
+    return { order: payNothing(tx, order, now), attempt: null }
   // With manual payment in the list the buyer chooses on our own page first.
   if (cards === null || offersChoice(shop, strategy) || asksFirst) return { order, attempt: null }
   const kind = strategies[strategy].attemptKind

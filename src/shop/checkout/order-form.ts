@@ -18,7 +18,7 @@ import { forgetBuyerEmail, recordBuyerEmail, recordContact, recordDeliveryConsen
 import type { OrderRow } from '../orders/find.ts'
 import type { CouponRow } from '../catalog/rows.ts'
 import { moveOrder } from '../orders/transition.ts'
-import { asksCard, attemptsOf, createAttempt, payNothing } from '../payments/attempts.ts'
+import { asksCard, attemptsOf, createAttempt, isCovered, payNothing } from '../payments/attempts.ts'
 import { offerCheckoutPage, shortestPageMs } from '../payments/gateway-page.ts'
 import { isReady, readyGateway } from '../payments/gateway.ts'
 import { callOff } from '../payments/gateway-state.ts'
@@ -64,7 +64,7 @@ const paymentMethods = {
     start: payByHand
   },
   free: {
-    isOffered: ({ db, cards }, order) => dueMinor(db, order) === 0 && !asksCard(db, cards, order),
+    isOffered: ({ db, cards }, order) => isCovered(db, cards, order),
     start: confirmFree
   }
 } as const satisfies Record<string, Method>
@@ -384,17 +384,27 @@ function holdTypedCard(tx: Tx, { id, totalMinor, currency }: OrderRow, code: str
 type Applied = { order: OrderRow; coupon: CouponRow }
 
 function addToOrder(tx: Tx, shop: ShopContext, { order: before, coupon }: Applied, now: number): void {
-  const order = repriceShipping(tx, addCoupon(tx, before, coupon, now), now)
+  settleTotal(tx, shop, repriceShipping(tx, addCoupon(tx, before, coupon, now), now), 'coupon', now)
+}
+
+/**
+ * Checks that an unpaid order whose total has changed can be paid, and pays it if nothing is due.
+ *
+ * @throws AppError as assertPayable
+ */
+export function settleTotal(tx: Tx, shop: ShopContext, order: OrderRow, path: string, now: number): void {
   // The total is not final while the shipping is missing.
   if (lacksMethod(tx, order)) return
-  if (
-    offeredMethods(shop, order).length === 0 &&
-    isTooSmallForCard(shop, { ...order, totalMinor: dueMinor(tx, order) })
-  )
-    throw cartRefused([belowMinimum(order, 'coupon')])
-  if (dueMinor(tx, order) > 0 || asksCard(tx, shop.cards, order)) return
-  if (lacksAddress(tx, itemsOf(tx, order.id), order)) return
+  assertPayable(shop, order, path)
+  if (!isCovered(tx, shop.cards, order) || lacksAddress(tx, itemsOf(tx, order.id), order)) return
   payNothing(tx, order, now)
+}
+
+/** @throws AppError VALIDATION_FAILED (`path`) for an order with less to pay than a card can, if there is no other way to pay */
+export function assertPayable(shop: ShopContext, order: OrderRow, path: string): void {
+  const totalMinor = dueMinor(shop.db, order)
+  if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, { ...order, totalMinor }))
+    throw cartRefused([belowMinimum(order, path)])
 }
 
 /** Whether the hosted page asks for the VAT id of a business: it can change the tax, and no payment has started. */
@@ -432,10 +442,6 @@ export async function takeVatId(
       throw validationFailed({ vatId: ['A payment has started, so the total can no longer change.'] })
     const vatCheck = vatCheckOf(tx, { vatId, names: [...namesOfOrder(before), name] }, now)
     const order = repriceShipping(tx, setVatId(tx, before, { vatId, vatCheck }, now), now)
-    if (
-      offeredMethods(shop, order).length === 0 &&
-      isTooSmallForCard(shop, { ...order, totalMinor: dueMinor(tx, order) })
-    )
-      throw cartRefused([belowMinimum(order, 'vatId')])
+    assertPayable(shop, order, 'vatId')
   })
 }

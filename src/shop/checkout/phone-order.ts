@@ -11,7 +11,7 @@ import { insertOrder } from '../orders/create-order.ts'
 import { payUrl, statusUrl } from '../orders/view.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { defaultStrategy } from '../orders/strategies.ts'
-import { asksCard, payNothing } from '../payments/attempts.ts'
+import { isCovered, payNothing } from '../payments/attempts.ts'
 import { orderFieldsOf } from './checkout.ts'
 import { checkoutQuery } from './input.ts'
 import type { CheckoutBody } from './input.ts'
@@ -76,8 +76,8 @@ function placeFor(
   const bought = { strategy, userId, currency, lines, coupons, shipping: toChosenShipping(sale.shipping), attribution }
   const fixed = orderFieldsOf(shop, body, user, email)
   const order = insertOrder(tx, { ...fixed, ...bought, vatCheck, holdMinutes, by: 'operator' }, now)
-  const isFree = order.totalMinor === 0 && !sale.shipping.needsMethod && !asksCard(tx, shop.cards, order)
-  return isFree ? payNothing(tx, order, now) : order
+  const isDone = !sale.shipping.needsMethod && isCovered(tx, shop.cards, order)
+  return isDone ? payNothing(tx, order, now) : order
 }
 
 /** Checks that an order credits the affiliate whom the operator names. @throws AppError VALIDATION_FAILED (`ref`) */

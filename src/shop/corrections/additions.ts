@@ -8,8 +8,7 @@ import { currentPrice, pricesOf } from '../catalog/sellable.ts'
 import { discountableMinor } from '../catalog/product-types.ts'
 import { categoryIdsOfProduct, productById, variationsOfProduct } from '../catalog/stored-product.ts'
 import { coupons } from '../catalog/schema.ts'
-import { belowMinimum, isTooSmallForCard } from '../checkout/refusals.ts'
-import { offeredMethods } from '../checkout/order-form.ts'
+import { assertPayable } from '../checkout/order-form.ts'
 import { lacksAddress, lacksMethod } from '../checkout/shipping.ts'
 import type { ShopContext } from '../context.ts'
 import { sameBuyer } from '../orders/buyer.ts'
@@ -18,14 +17,13 @@ import type { ChosenShipping, NewLine } from '../orders/create-order.ts'
 import { creditedMinor, dueMinor, holdCredit } from '../orders/refunds/credits.ts'
 import { couponsOf, getOrder, itemsOf } from '../orders/find.ts'
 import type { OrderCouponRow, OrderItemRow, OrderRow } from '../orders/find.ts'
-import { cartRefused } from '../orders/problems.ts'
 import { refundsOfOrder, returnedUnits, splitRefund, storeOrderRefund } from '../orders/refunds/refund-lines.ts'
 import type { RefundOfThings } from '../orders/refunds/refund-lines.ts'
 import { copyAttribution, subscriptionInterval } from '../orders/renewal-order.ts'
 import { takePaidTotal } from '../orders/reprice-order.ts'
 import { orderCoupons, orders } from '../orders/schema.ts'
 import { isReleasedStatus } from '../orders/states.ts'
-import { asksCard, payNothing } from '../payments/attempts.ts'
+import { isCovered, payNothing } from '../payments/attempts.ts'
 
 /*
  * An order that is paid keeps its lines, its total and its documents. What is added to it is another order that names it, is
@@ -101,14 +99,11 @@ const noCredit =
 
 function settle(tx: Tx, shop: ShopContext, order: OrderRow, now: number): OrderRow {
   if (lacksMethod(tx, order) || lacksAddress(tx, itemsOf(tx, order.id), order)) return order
-  const totalMinor = dueMinor(tx, order)
   const creditMinor = creditedMinor(tx, order.id)
-  if (creditMinor > 0 && isBelowMinimum(totalMinor, order.currency)) takePaidTotal(tx, order, creditMinor, now)
-  else if (offeredMethods(shop, order).length === 0 && isTooSmallForCard(shop, { ...order, totalMinor }))
-    throw cartRefused([belowMinimum(order, 'items')])
+  if (creditMinor > 0 && isBelowMinimum(dueMinor(tx, order), order.currency)) takePaidTotal(tx, order, creditMinor, now)
+  else assertPayable(shop, order, 'items')
   const priced = getOrder(tx, order.id)
-  const isOpen = dueMinor(tx, priced) > 0 || asksCard(tx, shop.cards, priced)
-  return isOpen ? priced : payNothing(tx, priced, now)
+  return isCovered(tx, shop.cards, priced) ? payNothing(tx, priced, now) : priced
 }
 
 /** The lines with the percentages of the order's coupons. What a coupon takes off once was taken off the order. */

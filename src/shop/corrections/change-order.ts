@@ -5,6 +5,7 @@ import { dryRun } from '../../platform/db/dry-run.ts'
 import { definedFields } from '../../platform/input-fields.ts'
 import { keysOf } from '../../platform/typed.ts'
 import { shipToOf } from '../../platform/postal/address.ts'
+import { settleTotal } from '../checkout/order-form.ts'
 import type { ShopContext } from '../context.ts'
 import { mailBuyer, mailClaim } from '../orders/order-mails.ts'
 import { getOrder } from '../orders/find.ts'
@@ -21,7 +22,7 @@ import { emit } from '../webhooks/emit.ts'
 import { additionsOf, linesNow, moveWith, rootOf, totalNow } from './additions.ts'
 import { changePaid, goodsOf, noChange } from './change-paid.ts'
 import type { Changed } from './change-paid.ts'
-import { editUnpaidLines, settleTotal } from './edit-lines.ts'
+import { editUnpaidLines } from './edit-lines.ts'
 import type { LineEdits } from './edit-lines.ts'
 import { assertOpen, editBuyer } from './edit-order.ts'
 import type { BuyerEdits } from './edit-order.ts'
@@ -86,7 +87,7 @@ function editUnpaid(
   const changed = goodsChanged ? editUnpaidLines(tx, order, { lines, add }, now) : order
   const edited = editBuyer(tx, changed, { ...buyer, goodsChanged }, now)
   const fields = recordChange(tx, { before: order, order: edited }, { details, by, additionId: null }, now)
-  if (goodsChanged) settleTotal(tx, shop, edited, now)
+  if (goodsChanged) settleTotal(tx, shop, edited, 'lines', now)
   return fields
 }
 

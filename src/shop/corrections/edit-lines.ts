@@ -4,13 +4,9 @@ import type { Tx } from '../../platform/db/database.ts'
 import { returnStock } from '../catalog/stock.ts'
 import { findLines, toNewLine } from '../checkout/cart.ts'
 import type { Item } from '../checkout/cart.ts'
-import { isTooSmallForCard, belowMinimum, sessionRefusals, addedLines } from '../checkout/refusals.ts'
-import { offeredMethods } from '../checkout/order-form.ts'
-import { lacksAddress, lacksMethod } from '../checkout/shipping.ts'
-import type { ShopContext } from '../context.ts'
+import { sessionRefusals, addedLines } from '../checkout/refusals.ts'
 import type { NewLine } from '../orders/create-order.ts'
-import { dueMinor } from '../orders/refunds/credits.ts'
-import { getOrder, itemsOf } from '../orders/find.ts'
+import { itemsOf } from '../orders/find.ts'
 import type { OrderItemRow, OrderRow } from '../orders/find.ts'
 import { countedStock, takeUnits } from '../orders/holds.ts'
 import { cartRefused, notEnough, refusal } from '../orders/problems.ts'
@@ -18,7 +14,6 @@ import type { LineQuantity } from '../orders/refunds/refund-lines.ts'
 import { repriceOrder } from '../orders/reprice-order.ts'
 import { orderItems } from '../orders/schema.ts'
 import { chargedPrice, termsOfOrder } from '../orders/totals.ts'
-import { asksCard, payNothing } from '../payments/attempts.ts'
 
 /** Other quantities of lines, by their number from 1, where 0 removes a line; and what is added. */
 export type LineEdits = { lines: readonly LineQuantity[]; add: readonly Item[] }
@@ -110,22 +105,4 @@ function addLine(tx: Tx, { id: orderId }: OrderRow, { path: _path, ...line }: Ne
     .insert(orderItems)
     .values({ ...line, orderId, stockTaken, taxRow: null })
     .run()
-}
-
-/**
- * Checks that an unpaid order whose total has changed can be paid, and pays it if it costs nothing.
- *
- * @throws AppError VALIDATION_FAILED (`lines`) for a total that is too small for a card
- */
-export function settleTotal(tx: Tx, shop: ShopContext, order: OrderRow, now: number): OrderRow {
-  if (lacksMethod(tx, order)) return order
-  if (
-    offeredMethods(shop, order).length === 0 &&
-    isTooSmallForCard(shop, { ...order, totalMinor: dueMinor(tx, order) })
-  )
-    throw cartRefused([belowMinimum(order, 'lines')])
-  if (dueMinor(tx, order) > 0 || asksCard(tx, shop.cards, order)) return order
-  if (lacksAddress(tx, itemsOf(tx, order.id), order)) return order
-  payNothing(tx, order, now)
-  return getOrder(tx, order.id)
 }

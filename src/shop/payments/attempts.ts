@@ -236,6 +236,11 @@ export function asksCard(db: Db, cards: ShopContext['cards'], order: OrderRow): 
   return (recurringOfOrder(db, order)?.totals.totalMinor ?? 0) > 0
 }
 
+/** Whether nothing is left to do for the payment of an order: nothing is due, and no card is asked for. */
+export function isCovered(db: Db, cards: ShopContext['cards'], order: OrderRow): boolean {
+  return dueMinor(db, order) === 0 && !asksCard(db, cards, order)
+}
+
 /** Marks an order as paid when nothing is due, without a gateway. */
 export function payNothing(tx: Tx, order: OrderRow, now: number): OrderRow {
   const free = createAttempt(tx, order, { gateway: 'none', kind: 'none', livemode: false }, now)
