@@ -65,7 +65,7 @@ type Wanted = {
  *   left, are not shipped at all, or came back before
  */
 export function expectReturn(tx: Tx, order: OrderRow, wanted: Wanted, now: number): ReturnRow {
-  const { id: orderId, status } = order
+  const { id: orderId } = order
   const open = expectedReturnOf(tx, orderId)
   if (open !== undefined) {
     const message = `Order ${orderId} waits for return ${open.id}. Receive it with --received, or give it up with --drop.`
@@ -78,11 +78,21 @@ export function expectReturn(tx: Tx, order: OrderRow, wanted: Wanted, now: numbe
     .values({ orderId, state: 'expected', askedBy, lines, exchange: [...exchange], createdAt: now })
     .returning()
     .get()
+  recordExpected(tx, order, row, by, now)
+  if (!isHere) announce(tx, order, row, now)
+  return row
+}
+
+function recordExpected(tx: Tx, { id: orderId, status }: OrderRow, row: ReturnRow, by: string, now: number): void {
   const reason = `return ${row.id} expected: ${goodsText(tx, row)}`
   recordMove(tx, { orderId, from: status, to: status, by, reason, at: now })
-  if (!isHere) emit(tx, 'order.return_expected', { orderId, returnId: row.id, lines: linesOfReturn(tx, row) }, now)
-  if (!isHere) mailBuyer(tx, order, { template: 'return_expected', data: { orderId, returnId: row.id } }, now)
-  return row
+}
+
+/** Tells the buyer and the webhooks what is to come back. */
+function announce(tx: Tx, order: OrderRow, row: ReturnRow, now: number): void {
+  const { orderId, id: returnId } = row
+  emit(tx, 'order.return_expected', { orderId, returnId, lines: linesOfReturn(tx, row) }, now)
+  mailBuyer(tx, order, { template: 'return_expected', data: { orderId, returnId } }, now)
 }
 
 /** A buyer withdraws from the contract about goods, which come back with what is expected already. They get their money. */
@@ -93,7 +103,6 @@ export function widenReturn(
   { lines, by }: Pick<Wanted, 'lines' | 'by'>,
   now: number
 ): void {
-  const { id: orderId, status } = order
   const more = toItems(tx, order, lines)
   const known = open.lines.filter(({ itemId }) => !more.some((each) => each.itemId === itemId))
   const row = tx.orm
@@ -102,10 +111,8 @@ export function widenReturn(
     .where(eq(orderReturns.id, open.id))
     .returning()
     .get()
-  const reason = `return ${row.id} expected: ${goodsText(tx, row)}`
-  recordMove(tx, { orderId, from: status, to: status, by, reason, at: now })
-  emit(tx, 'order.return_expected', { orderId, returnId: row.id, lines: linesOfReturn(tx, row) }, now)
-  mailBuyer(tx, order, { template: 'return_expected', data: { orderId, returnId: row.id } }, now)
+  recordExpected(tx, order, row, by, now)
+  announce(tx, order, row, now)
 }
 
 /** The line items of an order that are to come back. @throws AppError VALIDATION_FAILED (`items`) */
