@@ -3,7 +3,8 @@ import { expect, it } from 'vitest'
 import { journalReport } from '../../../src/operations/reports/journal.ts'
 import { journalOf } from '../../../src/shop/invoices/journal.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
-import { germanShop, giveBack, noonOf, sell } from './german-shop.ts'
+import { germanShop, noonOf, sell } from './german-shop.ts'
+import { giveBack } from '../../shop/orders/support.ts'
 import type { TestDb } from '../../support/temporary-shop.ts'
 
 const later = noonOf('2027-02-01')

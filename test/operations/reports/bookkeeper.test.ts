@@ -12,7 +12,8 @@ import { ordersCsv, ordersCsvHead } from '../../../src/shop/customers/orders-csv
 import { getOrder } from '../../../src/shop/orders/find.ts'
 import { insertRenewal } from '../../../src/shop/orders/renewal-order.ts'
 import { payOrder } from '../../../src/shop/orders/transition.ts'
-import { germanShop, giveBack, noonOf, sell } from './german-shop.ts'
+import { germanShop, noonOf, sell } from './german-shop.ts'
+import { giveBack } from '../../shop/orders/support.ts'
 import type { SoldLine } from './german-shop.ts'
 
 // A bookkeeper's 51 orders of a German shop. What the reports must say is computed here from the orders, in whole numbers

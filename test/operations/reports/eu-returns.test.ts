@@ -3,7 +3,8 @@ import { ecSalesReport } from '../../../src/operations/reports/ec-sales.ts'
 import { ossReport } from '../../../src/operations/reports/oss.ts'
 import type { MadeReport } from '../../../src/operations/reports/report.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
-import { germanShop, giveBack, noonOf, sell } from './german-shop.ts'
+import { germanShop, noonOf, sell } from './german-shop.ts'
+import { giveBack } from '../../shop/orders/support.ts'
 
 const later = noonOf('2027-04-02')
 const linesOf = (made: MadeReport, format: string): string[] =>

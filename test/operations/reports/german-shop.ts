@@ -2,10 +2,7 @@ import { keysOf } from '../../../src/platform/typed.ts'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
 import type { OrderItemRow } from '../../../src/shop/orders/find.ts'
-import { getOrder } from '../../../src/shop/orders/find.ts'
-import { planRefundLines, storeOrderRefund } from '../../../src/shop/orders/refunds/refund-lines.ts'
-import type { WantedRefund } from '../../../src/shop/orders/refunds/refund-lines.ts'
-import { payOrder, recordRefund } from '../../../src/shop/orders/transition.ts'
+import { payOrder } from '../../../src/shop/orders/transition.ts'
 import { paymentAttempts } from '../../../src/shop/payments/schema.ts'
 import type { SettingKey } from '../../../src/shop/settings/definitions.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
@@ -88,16 +85,6 @@ export function sell(db: Db, sale: Sale): number {
     .run()
   write(db, (tx) => payOrder(tx, id, { by: 'gateway', reason: 'paid' }, paidAt))
   return id
-}
-
-/** Refunds a part of an order, or the rest of it. */
-export function giveBack(db: Db, id: number, wanted: WantedRefund, at: number): void {
-  write(db, (tx) => {
-    const order = getOrder(tx, id)
-    const refund = planRefundLines(tx, order, wanted, order.totalMinor - order.refundedMinor)
-    const asked = storeOrderRefund(tx, order, refund, at)
-    recordRefund(tx, id, refund.amountMinor, { by: 'operator', reason: 'refunded' }, at, asked)
-  })
 }
 
 /** Noon UTC of a day. */

@@ -2,7 +2,8 @@ import { parse } from 'csv-parse/sync'
 import { expect, it } from 'vitest'
 import { journalReport } from '../../../src/operations/reports/journal.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
-import { germanShop, giveBack, noonOf, sell } from './german-shop.ts'
+import { germanShop, noonOf, sell } from './german-shop.ts'
+import { giveBack } from '../../shop/orders/support.ts'
 
 const quarter = { quarter: '2026Q4' }
 

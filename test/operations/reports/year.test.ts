@@ -9,7 +9,8 @@ import { taxReport } from '../../../src/operations/reports/tax.ts'
 import type { MadeReport } from '../../../src/operations/reports/report.ts'
 import { listDocuments } from '../../../src/shop/invoices/find.ts'
 import type { InvoiceRow } from '../../../src/shop/invoices/find.ts'
-import { germanShop, giveBack, sell } from './german-shop.ts'
+import { germanShop, sell } from './german-shop.ts'
+import { giveBack } from '../../shop/orders/support.ts'
 import type { TestDb } from '../../support/temporary-shop.ts'
 
 const hourMs = 3_600_000

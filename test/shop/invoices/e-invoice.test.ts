@@ -18,7 +18,8 @@ import { misplaced } from '../../support/e-invoices/ubl-order.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
 import { emptyShop } from '../../support/temporary-shop.ts'
-import { checkDocuments, giveBack, makeFrench, refundedCart } from '../orders/refund-properties.ts'
+import { checkDocuments, makeFrench, refundedCart } from '../orders/refund-properties.ts'
+import { giveBack } from '../orders/support.ts'
 import { companies, frenchId, makeGerman, sell } from './cases.ts'
 
 let shop: TestShop

@@ -5,9 +5,8 @@ import { creditMissedOrder } from '../../../src/shop/payouts/by-hand.ts'
 import { acceptAsOperator, rejectAsOperator } from '../../../src/shop/payouts/decide-referral.ts'
 import { getOrder } from '../../../src/shop/orders/find.ts'
 import { explainOrder } from '../../../src/shop/orders/explain.ts'
-import { planRefundLines, storeOrderRefund } from '../../../src/shop/orders/refunds/refund-lines.ts'
 import { insertRenewal } from '../../../src/shop/orders/renewal-order.ts'
-import { recordRefund, reverseRefund } from '../../../src/shop/orders/transition.ts'
+import { reverseRefund } from '../../../src/shop/orders/transition.ts'
 import { balanceOf } from '../../../src/shop/referrals/ledger.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import type { SettingKey } from '../../../src/shop/settings/definitions.ts'
@@ -16,6 +15,7 @@ import { emptyShop, noon } from '../../support/temporary-shop.ts'
 import {
   credited,
   draft,
+  giveBack,
   line,
   makeAffiliate,
   makeProduct,
@@ -50,16 +50,6 @@ function openShop(settings: Partial<Record<SettingKey, string>>) {
   return { db, product, draftOf, buy }
 }
 
-function refund(db: Db, orderId: number, amountMinor: number): number {
-  return write(db, (tx) => {
-    const order = getOrder(tx, orderId)
-    const plan = planRefundLines(tx, order, { amountMinor }, order.totalMinor - order.refundedMinor)
-    const stored = storeOrderRefund(tx, order, plan, noon)
-    recordRefund(tx, orderId, plan.amountMinor, cause, noon, stored)
-    return stored.id
-  })
-}
-
 const earned = (db: Db, ...ids: number[]) => ids.map((id) => referralOf(db, id)?.amountMinor)
 
 it('an order earns at most the cap by order, also after a partial refund, and less once its goods are worth less', () => {
@@ -67,9 +57,9 @@ it('an order earns at most the cap by order, also after a partial refund, and le
   const [large, small] = [buy(1_000), buy(400)]
   expect(earned(db, large, small)).toEqual([5_000, 4_000])
   expect(explainOrder(db, large).lines.join()).toContain('€100.00 of its lines, at most €50.00 (affiliates.orderCap)')
-  const id = refund(db, large, 50_000)
+  const id = giveBack(db, large, { amountMinor: 50_000 })
   expect(earned(db, large)).toEqual([5_000])
-  refund(db, large, 10_000)
+  giveBack(db, large, { amountMinor: 10_000 })
   expect(earned(db, large)).toEqual([4_000])
   write(db, (tx) => reverseRefund(tx, large, 50_000, cause, noon, id))
   expect(earned(db, large)).toEqual([5_000])
@@ -102,7 +92,7 @@ it('the orders of a month earn at most the cap by month, and what a rejection fr
 it('a refund that failed earns again only what the month has left', () => {
   const { db, buy } = openShop({ 'affiliates.monthCap': '100' })
   const first = buy(1_000)
-  const failing = refund(db, first, 100_000)
+  const failing = giveBack(db, first, { amountMinor: 100_000 })
   const second = buy(700)
   write(db, (tx) => reverseRefund(tx, first, 100_000, cause, noon, failing))
   expect(earned(db, first, second)).toEqual([3_000, 7_000])

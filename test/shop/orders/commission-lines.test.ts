@@ -7,9 +7,7 @@ import type { NewRate } from '../../../src/shop/affiliates/rates.ts'
 import { getCoupon } from '../../../src/shop/catalog/coupons.ts'
 import { getOrder } from '../../../src/shop/orders/find.ts'
 import { explainOrder } from '../../../src/shop/orders/explain.ts'
-import { planRefundLines, storeOrderRefund } from '../../../src/shop/orders/refunds/refund-lines.ts'
-import type { WantedRefund } from '../../../src/shop/orders/refunds/refund-lines.ts'
-import { recordRefund, reverseRefund } from '../../../src/shop/orders/transition.ts'
+import { reverseRefund } from '../../../src/shop/orders/transition.ts'
 import { insertRenewal } from '../../../src/shop/orders/renewal-order.ts'
 import { addCoupon } from '../../../src/shop/orders/reprice-order.ts'
 import { acceptAsOperator } from '../../../src/shop/payouts/decide-referral.ts'
@@ -21,6 +19,7 @@ import {
   couponLine,
   credited,
   draft,
+  giveBack,
   line,
   makeAffiliate,
   makeCategory,
@@ -82,16 +81,6 @@ function commissionOf(db: Db, orderId: number) {
   }
 }
 
-function refund(db: Db, orderId: number, wanted: WantedRefund, now = noon): number {
-  return write(db, (tx) => {
-    const order = getOrder(tx, orderId)
-    const plan = planRefundLines(tx, order, wanted, order.totalMinor - order.refundedMinor)
-    const stored = storeOrderRefund(tx, order, plan, now)
-    recordRefund(tx, orderId, plan.amountMinor, cause, now, stored)
-    return stored.id
-  })
-}
-
 function typeCoupon(db: Db, id: number, now: number): void {
   write(db, (tx) => addCoupon(tx, getOrder(tx, id), getCoupon(tx, 'WELCOME10'), now))
 }
@@ -147,7 +136,7 @@ describe('the rate of a line', () => {
     const { id } = place(db, draft([items.lamp, voucher], { attribution: credited(affiliate) }))
     expect(explainOrder(db, id).lines.join()).toContain('gift cards earn nothing')
     move(db, id, 'processing')
-    refund(db, id, { items: [{ line: 1, quantity: 1 }] })
+    giveBack(db, id, { items: [{ line: 1, quantity: 1 }] })
     expect(commissionOf(db, id)).toMatchObject({ takenBack: [200, 0], amount: 0 })
   })
 
@@ -193,12 +182,12 @@ describe('excluded goods', () => {
     add({ product: 'card', rateBps: null })
     const { id } = buy(['lamp', 'bowl', 'card'])
     move(db, id, 'processing')
-    refund(db, id, { items: [{ line: 3, quantity: 1 }] })
+    giveBack(db, id, { items: [{ line: 3, quantity: 1 }] })
     expect(commissionOf(db, id)).toMatchObject({ takenBack: [0, 0, 0], amount: 300 })
-    refund(db, id, { items: [{ line: 1, quantity: 1 }] })
+    giveBack(db, id, { items: [{ line: 1, quantity: 1 }] })
     expect(commissionOf(db, id)).toMatchObject({ takenBack: [200, 0, 0], amount: 100 })
     expect(balanceOf(db, 1).unpaidMinor).toBe(100)
-    refund(db, id, {})
+    giveBack(db, id, {})
     expect(commissionOf(db, id)).toMatchObject({ takenBack: [200, 100, 0], amount: 0, status: 'rejected' })
     expect(balanceOf(db, 1).unpaidMinor).toBe(0)
   })
@@ -244,10 +233,10 @@ describe('refunds of lines with several rates', () => {
     const { id } = buy(['lamp', 'bowl'])
     move(db, id, 'processing')
     expect(commissionOf(db, id)).toMatchObject({ lines: ['20 category 400', '10 shop 100'], amount: 500 })
-    refund(db, id, { items: [{ line: 1, quantity: 1 }], amountMinor: 1_000 })
+    giveBack(db, id, { items: [{ line: 1, quantity: 1 }], amountMinor: 1_000 })
     expect(commissionOf(db, id)).toMatchObject({ takenBack: [200, 0], amount: 300 })
     // 10.00 of both lines, of which 10.00 each are left.
-    const amount = refund(db, id, { amountMinor: 1_000 })
+    const amount = giveBack(db, id, { amountMinor: 1_000 })
     expect(commissionOf(db, id)).toMatchObject({ takenBack: [300, 50], amount: 150 })
     expect(balanceOf(db, 1).unpaidMinor).toBe(150)
     write(db, (tx) => reverseRefund(tx, id, 1_000, cause, noon, amount))

@@ -12,8 +12,18 @@ import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { presetEu, setTaxRate } from '../../../src/shop/tax/rates.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 import type { TestShop } from '../../support/shop-context.ts'
-import { giveBack } from './refund-properties.ts'
-import { credited, draft, line, makeAffiliate, makeCoupon, makeProduct, makeUser, move, place } from './support.ts'
+import {
+  credited,
+  draft,
+  giveBack,
+  line,
+  makeAffiliate,
+  makeCoupon,
+  makeProduct,
+  makeUser,
+  move,
+  place
+} from './support.ts'
 
 const operator = { by: 'operator', reason: 'test' }
 const french = 'FR40303265045'

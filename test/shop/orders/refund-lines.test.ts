@@ -9,8 +9,8 @@ import { reverseRefund } from '../../../src/shop/orders/transition.ts'
 import { progressOf } from '../../../src/shop/shipments/find.ts'
 import { shipmentInput, shipOrder } from '../../../src/shop/shipments/ship-order.ts'
 import { emptyShop, noon } from '../../support/temporary-shop.ts'
-import { buy, checkDocuments, giveBack, makeFrench, notesOf, problemsOf, refundedCart } from './refund-properties.ts'
-import { referralOf, stockOf } from './support.ts'
+import { buy, checkDocuments, makeFrench, notesOf, problemsOf, refundedCart } from './refund-properties.ts'
+import { giveBack, referralOf, stockOf } from './support.ts'
 
 const cause = { by: 'operator', reason: 'refunded' }
 const frenchShop = (included = true): Db => makeFrench(emptyShop(), included)

@@ -7,13 +7,13 @@ import type { Db } from '../../../src/platform/db/database.ts'
 import type { InvoiceDocument } from '../../../src/shop/invoices/document.ts'
 import { documentsOf } from '../../../src/shop/invoices/find.ts'
 import { getOrder } from '../../../src/shop/orders/find.ts'
-import { goodsOf, planRefundLines, storeOrderRefund } from '../../../src/shop/orders/refunds/refund-lines.ts'
+import { goodsOf } from '../../../src/shop/orders/refunds/refund-lines.ts'
 import type { WantedRefund } from '../../../src/shop/orders/refunds/refund-lines.ts'
-import { recordRefund, payOrder } from '../../../src/shop/orders/transition.ts'
+import { payOrder } from '../../../src/shop/orders/transition.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { setTaxRate } from '../../../src/shop/tax/rates.ts'
 import { noon } from '../../support/temporary-shop.ts'
-import { credited, draft, line, makeAffiliate, makeProduct, makeUser, place } from './support.ts'
+import { credited, draft, giveBack, line, makeAffiliate, makeProduct, makeUser, place } from './support.ts'
 
 const france = { shippingAddress: { country: 'FR' }, billingAddress: { country: 'FR' } }
 const ratesMillionths = { standard: 200_000n, reduced: 55_000n, zero: 0n } as const
@@ -55,17 +55,6 @@ export function buy(db: Db, lines: readonly Line[], shippingMinor = 0): number {
   const { id } = place(db, draft(items, { attribution: credited(affiliate), ...france, ...shipping }))
   write(db, (tx) => payOrder(tx, id, { by: 'gateway', reason: 'paid' }, noon))
   return id
-}
-
-/** Refunds a part of an order, and answers the id of the refund. */
-export function giveBack(db: Db, id: number, wanted: WantedRefund): number {
-  return write(db, (tx) => {
-    const order = getOrder(tx, id)
-    const refund = planRefundLines(tx, order, wanted, order.totalMinor - order.refundedMinor)
-    const asked = storeOrderRefund(tx, order, refund, noon)
-    recordRefund(tx, id, refund.amountMinor, { by: 'operator', reason: 'refunded' }, noon, asked)
-    return asked.id
-  })
 }
 
 /** What `act` answers, or the fields of the error that it throws. */

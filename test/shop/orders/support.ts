@@ -19,10 +19,13 @@ import { mails } from '../../../src/shop/mail/schema.ts'
 import { insertOrder } from '../../../src/shop/orders/create-order.ts'
 import type { NewAttribution } from '../../../src/shop/orders/attribution.ts'
 import type { NewCoupon, NewLine, NewOrder } from '../../../src/shop/orders/create-order.ts'
+import { getOrder } from '../../../src/shop/orders/find.ts'
 import type { OrderRow } from '../../../src/shop/orders/find.ts'
+import { planRefundLines, storeOrderRefund } from '../../../src/shop/orders/refunds/refund-lines.ts'
+import type { WantedRefund } from '../../../src/shop/orders/refunds/refund-lines.ts'
 import { orderItems, orders } from '../../../src/shop/orders/schema.ts'
 import type { OrderStatus } from '../../../src/shop/orders/states.ts'
-import { moveOrder } from '../../../src/shop/orders/transition.ts'
+import { moveOrder, recordRefund } from '../../../src/shop/orders/transition.ts'
 import type { Move } from '../../../src/shop/orders/transition.ts'
 import { referrals } from '../../../src/shop/referrals/schema.ts'
 import { noon } from '../../support/temporary-shop.ts'
@@ -185,6 +188,17 @@ export function move(
   now = noon + 1000
 ): OrderRow {
   return write(db, (tx) => moveOrder(tx, orderId, to, { by: 'test', reason: 'a test', ...changes }, now))
+}
+
+/** Refunds a part of an order, or the rest of it, and answers the id of the refund. */
+export function giveBack(db: Db, orderId: number, wanted: WantedRefund, now = noon): number {
+  return write(db, (tx) => {
+    const order = getOrder(tx, orderId)
+    const refund = planRefundLines(tx, order, wanted, order.totalMinor - order.refundedMinor)
+    const asked = storeOrderRefund(tx, order, refund, now)
+    recordRefund(tx, orderId, refund.amountMinor, { by: 'operator', reason: 'refunded' }, now, asked)
+    return asked.id
+  })
 }
 
 /** Puts an order into a state as if it had come there by itself: for rules about what may follow. */
