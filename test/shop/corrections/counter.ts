@@ -11,7 +11,7 @@ import { getOrder, itemsOf } from '../../../src/shop/orders/find.ts'
 import { listOrdersToPack } from '../../../src/shop/shipments/pack-list.ts'
 import { shipOrder } from '../../../src/shop/shipments/ship-order.ts'
 import { whoGave } from '../../support/visitors.ts'
-import { openTill } from '../payments/till.ts'
+import { openQuietTill } from '../payments/till.ts'
 import type { Till } from '../payments/till.ts'
 
 /** A till behind whose counter orders are changed after they are paid: what one does there, and what the books then say. */
@@ -47,14 +47,10 @@ const shelf = {
 
 /** A counter for all tests of a file, each of which begins without faults and without webhooks that get through. */
 export async function openCounter(): Promise<Counter> {
-  const till = await openTill(shelf)
+  const till = await openQuietTill(shelf)
   const { app } = till.shop
   const { db } = app
-  beforeEach(() => {
-    till.sandbox.clearFaults()
-    till.loseWebhooks()
-    till.clock.advance(1000)
-  })
+  beforeEach(() => till.clock.advance(1000))
   const pay = async (id: number, sessionId: string): Promise<void> => {
     await till.sandbox.payCheckout(sessionId, { waitMs: 0 })
     await till.settle()

@@ -1,5 +1,5 @@
 import { asc } from 'drizzle-orm'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import { changeOrder } from '../../../src/shop/corrections/change-order.ts'
 import { choosePayment, takeCoupon } from '../../../src/shop/checkout/order-form.ts'
@@ -22,16 +22,11 @@ import { textsIn } from '../../../src/platform/texts/languages.ts'
 import { readPdf } from '../../support/pdf-text.ts'
 import { quay } from '../../support/addresses.ts'
 import { whoGave } from '../../support/visitors.ts'
-import { openTill, shelf } from '../payments/till.ts'
+import { openQuietTill, openTill, shelf } from '../payments/till.ts'
 
-const till = await openTill(shelf)
+const till = await openQuietTill()
 const { app } = till.shop
-afterAll(() => till.close())
-beforeEach(() => {
-  till.sandbox.clearFaults()
-  till.loseWebhooks()
-  till.clock.advance(1000)
-})
+beforeEach(() => till.clock.advance(1000))
 
 const issue = (amount: number | string, more: object = {}) => {
   const { card, code } = issueByOperator(app.db, { amount, reason: 'test', ...more }, till.clock.now())

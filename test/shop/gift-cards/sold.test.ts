@@ -1,5 +1,5 @@
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { giftCardsReport } from '../../../src/operations/reports/gift-cards.ts'
 import { productsReport } from '../../../src/operations/reports/products.ts'
 import { salesOf } from '../../../src/operations/reports/sales.ts'
@@ -16,9 +16,9 @@ import { getOrder, itemsOf } from '../../../src/shop/orders/find.ts'
 import { taxesOfOrder } from '../../../src/shop/orders/totals.ts'
 import { refundOrder } from '../../../src/shop/payments/refund.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
-import { eventOf, openTill } from '../payments/till.ts'
+import { eventOf, openQuietTill } from '../payments/till.ts'
 
-const till = await openTill({
+const till = await openQuietTill({
   products: [
     { slug: 'voucher', name: 'Gift card 25', price: '25.00', type: 'gift_card' },
     { slug: 'file', name: 'File', price: '10.00', type: 'digital' }
@@ -27,12 +27,7 @@ const till = await openTill({
   tax: [{ country: 'DE', class: 'standard', ratePercent: 19, name: 'VAT' }]
 })
 const { app } = till.shop
-afterAll(() => till.close())
-beforeEach(() => {
-  till.sandbox.clearFaults()
-  till.loseWebhooks()
-  till.clock.advance(1000)
-})
+beforeEach(() => till.clock.advance(1000))
 
 async function sell(quantity: number, body: object = {}): Promise<number> {
   const { id, sessionId } = await till.redirect({ slug: 'voucher', quantity, body })

@@ -77,8 +77,8 @@ export const shelf = {
 }
 
 /** A till for all tests of a file, each of which begins without faults and warnings, and without webhooks that get through. */
-export async function openQuietTill(): Promise<Till> {
-  const till = await openTill()
+export async function openQuietTill(seed: object = shelf): Promise<Till> {
+  const till = await openTill(seed)
   beforeEach(() => {
     till.sandbox.clearFaults()
     till.loseWebhooks()
