@@ -85,8 +85,13 @@ type ColumnOf<Row, K extends Kind> = {
 export type Column<Row> = { [K in Kind]: ColumnOf<Row, K> }[Kind]
 
 /** An option of a report besides its period and its files; `count` takes a number, which is its default. */
-type ReportOption = { flags: string; about: string; choices?: readonly string[]; count?: number }
-export const limitOption: ReportOption = { flags: '--limit <n>', about: 'maximum number of rows', count: 100 }
+type ReportOption = { name: string; flags: string; about: string; choices?: readonly string[]; count?: number }
+export const limitOption: ReportOption = {
+  name: 'limit',
+  flags: '--limit <n>',
+  about: 'maximum number of rows',
+  count: 100
+}
 
 type Asked<Shop, Period, Options> = {
   shop: Shop
@@ -174,7 +179,7 @@ export type MadeReport = {
 /** The format of a file with the columns of the report. */
 export const plainFormat = 'csv'
 
-/** A report as a command offers it. `given` are the options as the command line has them. */
+/** A report as a command offers it. `given` are the options as the command line has them; missing ones have their defaults. */
 export type Report<Shop> = {
   name: string
   about: string
@@ -196,8 +201,9 @@ export function defineReport<Row, Period, Input extends z.ZodType, Shop extends 
   definition: Definition<Shop, Row, Period, Input>
 ): Report<Shop> {
   const { name, about, example, period, options = [], formats = [], input, read } = definition
+  const defaults = Object.fromEntries(options.map(({ name: option, count }) => [option, count]))
   const make: Report<Shop>['make'] = async (shop, given, now, onStep = () => undefined) => {
-    const asked = { shop, period: period.parse(given, now, shop.db), options: input.parse(given) }
+    const asked = { shop, period: period.parse(given, now, shop.db), options: input.parse({ ...defaults, ...given }) }
     const { text: periodText, head } = period.describe(asked.period, shop.db)
     const found = await read({ ...asked, periodText, onStep })
     const made = toReport(definition, { subtitle: periodText, ...found, head: { ...head, ...found.head } })

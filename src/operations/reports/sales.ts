@@ -72,7 +72,7 @@ export const salesReport = defineReport({
   about: 'what was sold by day, week or month: orders, totals and refunds',
   example: 'report sales --from 2026-01-01 --to 2026-12-31 --by month --html sales.html',
   period: shopDays,
-  options: [{ flags: '--by <unit>', about: 'a row for each (default: what fits)', choices: units }],
+  options: [{ name: 'by', flags: '--by <unit>', about: 'a row for each (default: what fits)', choices: units }],
   input: z.object({ by: z.enum(units).optional() }),
   columns,
   totals: { label: 'Total', by: ({ currency }) => currency },

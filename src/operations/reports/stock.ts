@@ -58,8 +58,8 @@ export const stockReport = defineReport({
   example: 'report stock --low 10',
   period: recentDays,
   options: [
-    { flags: '--low <n>', about: 'stock that counts as low', count: 5 },
-    { flags: '--all', about: 'also list what has enough stock' }
+    { name: 'low', flags: '--low <n>', about: 'stock that counts as low', count: 5 },
+    { name: 'all', flags: '--all', about: 'also list what has enough stock' }
   ],
   input: z.object({ low: z.number(), all: z.boolean().default(false) }),
   columns,

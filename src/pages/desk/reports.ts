@@ -75,17 +75,13 @@ function showReports(call: DeskCall): PageReply {
 async function makeReport({ app, params, query, now }: DeskCall) {
   const report = reports.find(({ name }) => name === params[0])
   if (report === undefined) throw notFound()
-  const counts = report.options.flatMap(({ flags, count }) =>
-    count === undefined ? [] : [[/--([a-z]+)/.exec(flags)?.[1] ?? '', count] as const]
-  )
   const days: PeriodOptions = Object.fromEntries(
     report.period.options.flatMap(({ name }) => {
       const value = textOf(query, name)
       return value === undefined ? [] : [[name, value]]
     })
   )
-  const made = await report.make(app, { ...Object.fromEntries(counts), ...days }, now, () => undefined)
-  return { report, days, made }
+  return { report, days, made: await report.make(app, days, now) }
 }
 
 async function showReport(call: DeskCall): Promise<PageReply> {
