@@ -46,19 +46,19 @@ const asRoot = process.geteuid?.() === 0 ? ['--user=root'] : []
 async function startServer(folder: string, stack: AsyncDisposableStack): Promise<string> {
   const data = join(folder, 'data')
   const socket = join(folder, 'socket')
-  const install = ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', ...asRoot]
-  await run('mariadb-install-db', [...install, '--skip-test-db'])
-  const options = ['--no-defaults', `--datadir=${data}`, `--socket=${socket}`, '--skip-networking', ...asRoot]
+  // In a shared folder, a server that starts deletes the temporary files of the others.
+  const common = ['--no-defaults', `--datadir=${data}`, `--tmpdir=${folder}`, ...asRoot]
+  await run('mariadb-install-db', [...common, '--auth-root-authentication-method=normal', '--skip-test-db'])
   // The dump can be loaded again, so nothing has to be safe on the disk.
   const fast = [
     '--innodb-flush-log-at-trx-commit=0',
     '--innodb-buffer-pool-size=64M',
     '--sql-mode=',
-    '--max-allowed-packet=64M',
-    // Another server would delete the temporary files of this one when it starts.
-    `--tmpdir=${folder}`
+    '--max-allowed-packet=64M'
   ]
-  const server = spawn('mariadbd', [...options, ...fast], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const server = spawn('mariadbd', [...common, `--socket=${socket}`, '--skip-networking', ...fast], {
+    stdio: ['ignore', 'ignore', 'pipe']
+  })
   const ended = once(server, 'exit')
   stack.defer(async () => {
     server.kill('SIGTERM')
@@ -109,8 +109,7 @@ async function run(program: string, args: readonly string[]): Promise<void> {
 function unavailable(program: string, log: string): AppError {
   const remedy =
     'A dump is read with MariaDB: install it (Debian: apt install mariadb-server), or pass the address of the database.'
-  return new AppError(
-    'DEPENDENCY_UNAVAILABLE',
-    `${program} did not start. ${remedy} ${log.trim().split('\n').at(-1) ?? ''}`.trim()
-  )
+  const lines = log.trim().split('\n')
+  const reason = lines.find((line) => line.includes('ERROR')) ?? lines.at(-1) ?? ''
+  return new AppError('DEPENDENCY_UNAVAILABLE', `${program} did not start. ${remedy} ${reason}`.trim())
 }
