@@ -1,10 +1,11 @@
 import type { App } from '../../../app.ts'
 import { AppError } from '../../../errors.ts'
+import { setting } from '../../../shop/settings/settings.ts'
 import { moveIn } from '../move-in.ts'
 import type { MoveOptions, MoveReport } from '../move-in.ts'
 import { moveSubject } from '../move.ts'
 import type { Move } from '../move.ts'
-import type { SubjectReport } from '../report.ts'
+import type { SubjectReport, SubjectTally } from '../report.ts'
 import { hasAffiliateWp, moveAffiliates, movePayouts, moveReferrals } from './affiliate-wp.ts'
 import {
   hasAffiliateManager,
@@ -27,7 +28,6 @@ import { moveProducts } from './products.ts'
 import type { ProductOptions } from './products.ts'
 import { addressOf, sourceOf } from './source.ts'
 import { moveSubscriptions } from './subscriptions.ts'
-import { setting } from '../../../shop/settings/settings.ts'
 
 export type WordPressReport = MoveReport & { prefix: string }
 
@@ -43,54 +43,49 @@ export type ImportOptions = ProductOptions & MoveOptions
 export async function importWordPress(app: App, source: WordPress, options: ImportOptions): Promise<WordPressReport> {
   const address = await addressOf(source)
   await assertCurrency(app, source)
-  const subjects = await moveIn(app, await sourceOf(source), options, async (move) => [
-    await moveSubject(move, 'customers', (tally) => moveCustomers(source, move, tally)),
-    await moveSubject(move, 'products', (tally) => moveProducts(source, move, tally, options)),
-    await moveSubject(move, 'addresses', (tally) => movePermalinks(source, move, tally)),
-    await moveSubject(move, 'coupons', (tally) => moveCoupons(source, move, tally)),
-    await moveSubject(move, 'orders', (tally) => moveOrders(source, move, tally)),
-    ...(await eddSubjects(source, move)),
-    ...(await affiliateSubjects(source, move)),
-    ...(await managedAffiliates(source, move)),
-    await moveSubject(move, 'subscriptions', (tally) => moveSubscriptions(source, move, tally)),
-    await moveSubject(move, 'memberships', (tally) => moveMemberships(source, move, tally)),
-    await moveSubject(move, 'memberships of Restrict Content', (tally) => moveRestrictContent(source, move, tally)),
-    await moveSubject(move, 'memberships of MemberPress', (tally) => moveMemberPress(source, move, tally)),
-    await moveSubject(move, 'downloads', (tally) => moveDownloads(source, move, tally))
-  ])
+  const subjects = await moveIn(app, await sourceOf(source), options, async (move) => {
+    const reports: SubjectReport[] = []
+    for (const [subject, mover] of moversOf(source, options))
+      reports.push(await moveSubject(move, subject, (tally) => mover(source, move, tally)))
+    return reports
+  })
   return { source: address, prefix: source.prefix, isDryRun: options.isDryRun, subjects }
 }
 
-/** AffiliateWP's subjects; none without it. Referrals need their orders, and payouts their referrals. */
-async function affiliateSubjects(source: WordPress, move: Move): Promise<SubjectReport[]> {
-  if (!hasAffiliateWp(source)) return []
-  return [
-    await moveSubject(move, 'affiliates', (tally) => moveAffiliates(source, move, tally)),
-    await moveSubject(move, 'referrals', (tally) => moveReferrals(source, move, tally)),
-    await moveSubject(move, 'payouts', (tally) => movePayouts(source, move, tally))
-  ]
-}
+type Mover = (source: WordPress, move: Move, tally: SubjectTally) => AsyncIterable<unknown>
 
-/** The subjects of Easy Digital Downloads; none without it. */
-async function eddSubjects(source: WordPress, move: Move): Promise<SubjectReport[]> {
-  if (!hasEdd(source)) return []
-  const of = 'of Easy Digital Downloads'
-  return [
-    await moveSubject(move, `products ${of}`, (tally) => moveEddProducts(source, move, tally)),
-    await moveSubject(move, `coupons ${of}`, (tally) => moveEddDiscounts(source, move, tally)),
-    await moveSubject(move, `orders ${of}`, (tally) => moveEddOrders(source, move, tally)),
-    await moveSubject(move, `downloads ${of}`, (tally) => moveEddDownloads(source, move, tally))
+/** The subjects in their order: referrals need their orders, and payouts their referrals. */
+function moversOf(source: WordPress, options: ProductOptions): [subject: string, mover: Mover][] {
+  const edd: [string, Mover][] = [
+    ['products of Easy Digital Downloads', moveEddProducts],
+    ['coupons of Easy Digital Downloads', moveEddDiscounts],
+    ['orders of Easy Digital Downloads', moveEddOrders],
+    ['downloads of Easy Digital Downloads', moveEddDownloads]
   ]
-}
-
-/** The subjects of WP Affiliate Manager; none without it. */
-async function managedAffiliates(source: WordPress, move: Move): Promise<SubjectReport[]> {
-  if (!hasAffiliateManager(source)) return []
-  const of = 'of Affiliate Manager'
+  const affiliateWp: [string, Mover][] = [
+    ['affiliates', moveAffiliates],
+    ['referrals', moveReferrals],
+    ['payouts', movePayouts]
+  ]
+  const affiliateManager: [string, Mover][] = [
+    ['affiliates of Affiliate Manager', moveManagedAffiliates],
+    ['commissions of Affiliate Manager', moveManagedCommissions],
+    ['payouts of Affiliate Manager', moveManagedPayouts]
+  ]
   return [
-    await moveSubject(move, `affiliates ${of}`, (tally) => moveManagedAffiliates(source, move, tally)),
-    await moveSubject(move, `commissions ${of}`, (tally) => moveManagedCommissions(source, move, tally)),
-    await moveSubject(move, `payouts ${of}`, (tally) => moveManagedPayouts(source, move, tally))
+    ['customers', moveCustomers],
+    ['products', (...from) => moveProducts(...from, options)],
+    ['addresses', movePermalinks],
+    ['coupons', moveCoupons],
+    ['orders', moveOrders],
+    ...(hasEdd(source) ? edd : []),
+    ...(hasAffiliateWp(source) ? affiliateWp : []),
+    ...(hasAffiliateManager(source) ? affiliateManager : []),
+    ['subscriptions', moveSubscriptions],
+    ['memberships', moveMemberships],
+    ['memberships of Restrict Content', moveRestrictContent],
+    ['memberships of MemberPress', moveMemberPress],
+    ['downloads', moveDownloads]
   ]
 }
 
