@@ -133,6 +133,12 @@ export type AddressPart =
   | 'postcode'
   | 'country'
 
+/** The names in a whole name. Its last word is the last name. */
+export function splitName(name: string): { firstName: string; lastName: string } {
+  const words = name.split(/\s+/).filter(Boolean)
+  return { firstName: words.slice(0, -1).join(' '), lastName: words.at(-1) ?? '' }
+}
+
 /** The address of a customer by its parts; null without a street and a city. */
 export function customerAddress(read: (part: AddressPart) => string): PostalAddress | null {
   const part = (key: AddressPart): string | undefined => lineOf(read(key), 255) ?? undefined

@@ -1,3 +1,4 @@
+import { splitName } from '../customers.ts'
 import type { AddressPart } from '../customers.ts'
 import type { Fields } from './csv-file.ts'
 
@@ -38,14 +39,9 @@ export function addressPart(
 ): string {
   if (part === 'email') return ''
   if (part === 'phone') return text(`${kind}Phone`)
-  if (part === 'first_name') return text(`${kind}FirstName`) || namesOf(text(`${kind}Name`)).first
-  if (part === 'last_name') return text(`${kind}LastName`) || namesOf(text(`${kind}Name`)).last
+  if (part === 'first_name') return text(`${kind}FirstName`) || splitName(text(`${kind}Name`)).firstName
+  if (part === 'last_name') return text(`${kind}LastName`) || splitName(text(`${kind}Name`)).lastName
   const field = addressTitles[part]
   const value = text(`${kind}${field.charAt(0).toUpperCase()}${field.slice(1)}`)
   return part === 'country' ? value.toUpperCase() : value
-}
-
-function namesOf(name: string): { first: string; last: string } {
-  const words = name.split(/\s+/).filter(Boolean)
-  return { first: words.slice(0, -1).join(' '), last: words.at(-1) ?? '' }
 }

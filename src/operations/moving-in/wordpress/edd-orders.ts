@@ -7,10 +7,10 @@ import type { ImportedLine, ImportedOrder } from '../../../shop/orders/imported-
 import { isPaidStatus } from '../../../shop/orders/states.ts'
 import type { OrderStatus } from '../../../shop/orders/states.ts'
 import { lineOf } from '../clean-text.ts'
-import { accountOf } from '../customers.ts'
+import { accountOf, splitName } from '../customers.ts'
 import { writeInBatches } from '../move.ts'
 import type { Move } from '../move.ts'
-import { noAttribution, orderAddress, writeOrder } from '../orders.ts'
+import { contactOf, noAttribution, orderAddress, writeOrder } from '../orders.ts'
 import type { OrderRecord } from '../orders.ts'
 import type { SubjectTally } from '../report.ts'
 import type { Row, WordPress } from './database.ts'
@@ -81,8 +81,8 @@ function toImported(tx: Tx, order: EddOrder, known: Known, move: Move): Imported
     totalMinor,
     goodsTaxMinor: taxMinor,
     shippingTaxMinor: 0,
-    contact: contactOf(order),
-    billingAddress: addressOf(order),
+    contact: contactOf(partsOf(order)),
+    billingAddress: orderAddress(partsOf(order)),
     shippingAddress: null,
     vatId: null,
     notes: null,
@@ -179,17 +179,10 @@ function taxOf(order: EddOrder, { taxMinor, totalMinor }: { taxMinor: number; to
   }
 }
 
-function contactOf({ addresses: [address] }: EddOrder): ImportedOrder['contact'] {
-  const words = (lineOf(text(address ?? {}, 'name'), 255) ?? '').split(' ').filter(Boolean)
-  const [firstName, lastName] = [words.slice(0, -1).join(' '), words.at(-1) ?? '']
-  return { ...(firstName === '' ? {} : { firstName }), ...(lastName === '' ? {} : { lastName }) }
-}
-
-function addressOf(order: EddOrder): ImportedOrder['billingAddress'] {
-  const [row] = order.addresses
-  if (row === undefined) return null
-  const { firstName = '', lastName = '' } = contactOf(order)
-  const columns: Readonly<Record<string, string>> = {
+/** The parts of the billing address, by the names of WooCommerce. */
+function partsOf({ addresses: [row = {}] }: EddOrder): (part: string) => string {
+  const { firstName, lastName } = splitName(text(row, 'name'))
+  const parts: Readonly<Record<string, string>> = {
     first_name: firstName,
     last_name: lastName,
     address_1: text(row, 'address'),
@@ -199,5 +192,5 @@ function addressOf(order: EddOrder): ImportedOrder['billingAddress'] {
     postcode: text(row, 'postal_code'),
     country: text(row, 'country')
   }
-  return orderAddress((part) => columns[part] ?? '')
+  return (part) => parts[part] ?? ''
 }
