@@ -1,6 +1,7 @@
 import { importedCost } from '../../platform/crypto/imported-hashes.ts'
 import { isUsableHash } from '../../platform/crypto/passwords.ts'
 import type { Tx } from '../../platform/db/database.ts'
+import { definedFields } from '../../platform/input-fields.ts'
 import { isCountry } from '../../platform/postal/countries.ts'
 import type { PostalAddress } from '../../platform/postal/address.ts'
 import { createUser, displayNameOf } from '../../shop/accounts/create-user.ts'
@@ -144,7 +145,7 @@ export function customerAddress(read: (part: AddressPart) => string): PostalAddr
   const part = (key: AddressPart): string | undefined => lineOf(read(key), 255) ?? undefined
   const [street, country] = [part('address_1'), part('country')]
   if (street === undefined && part('city') === undefined) return null
-  const parts = {
+  return definedFields({
     firstName: part('first_name'),
     lastName: part('last_name'),
     company: part('company'),
@@ -154,6 +155,5 @@ export function customerAddress(read: (part: AddressPart) => string): PostalAddr
     state: part('state'),
     postcode: part('postcode'),
     country: country !== undefined && isCountry(country) ? country : undefined
-  }
-  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined))
+  })
 }

@@ -1,4 +1,5 @@
 import type { Tx } from '../../platform/db/database.ts'
+import { definedFields } from '../../platform/input-fields.ts'
 import type { Address } from '../../shop/orders/address.ts'
 import { insertImportedOrder, updateImportedOrder } from '../../shop/orders/imported-order.ts'
 import type { ImportedOrder, StoredOrder } from '../../shop/orders/imported-order.ts'
@@ -93,7 +94,7 @@ function linesOf({ lines }: ParcelRecord, { items }: StoredOrder): { orderItemId
 /** The name and phone number of a buyer, by the parts of the billing address. */
 export function contactOf(read: (part: AddressPart | 'phone') => string): ImportedOrder['contact'] {
   const part = (key: AddressPart | 'phone'): string | undefined => lineOf(read(key), 255) ?? undefined
-  return defined({
+  return definedFields({
     firstName: part('first_name'),
     lastName: part('last_name'),
     phone: part('phone'),
@@ -105,7 +106,7 @@ export function contactOf(read: (part: AddressPart | 'phone') => string): Import
 export function orderAddress(read: (part: AddressPart | 'phone' | 'email') => string): Address | null {
   const part = (key: AddressPart | 'phone' | 'email'): string | undefined => lineOf(read(key), 255) ?? undefined
   if (part('address_1') === undefined && part('city') === undefined && part('country') === undefined) return null
-  return defined({
+  return definedFields({
     firstName: part('first_name'),
     lastName: part('last_name'),
     company: part('company'),
@@ -118,12 +119,6 @@ export function orderAddress(read: (part: AddressPart | 'phone' | 'email') => st
     phone: part('phone'),
     email: part('email')
   })
-}
-
-type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
-
-function defined<T extends object>(parts: T): Defined<T> {
-  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as Defined<T>
 }
 
 /** Where an order came from if the other shop does not say. */
