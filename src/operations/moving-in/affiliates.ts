@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/database.ts'
 import { getUserById } from '../../shop/accounts/find.ts'
 import { recordClicks } from '../../shop/affiliates/clicks.ts'
-import { findAffiliateById, findAffiliateOfUser } from '../../shop/affiliates/find.ts'
+import { affiliateStatuses, findAffiliateById, findAffiliateOfUser } from '../../shop/affiliates/find.ts'
 import type { AffiliateRow } from '../../shop/affiliates/find.ts'
 import { findOwnRate } from '../../shop/affiliates/rates.ts'
 import { insertImportedOrder } from '../../shop/orders/imported-order.ts'
@@ -13,6 +13,7 @@ import {
 } from '../../shop/payouts/imported-affiliate.ts'
 import type { ImportedReferral } from '../../shop/payouts/imported-affiliate.ts'
 import { recordBonus } from '../../shop/referrals/ledger.ts'
+import { referralStatuses } from '../../shop/referrals/states.ts'
 import { findReferralOfOrder, getReferral } from '../../shop/referrals/store.ts'
 import type { ReferralRow } from '../../shop/referrals/store.ts'
 import { lineOf } from './clean-text.ts'
@@ -38,13 +39,11 @@ export type AffiliateRecord = {
   alias?: string
 }
 
-const statuses = ['pending', 'active', 'inactive', 'rejected'] as const
-
 /** Stores an affiliate with the clicks on its links, and reports what became of it. */
 export function writeAffiliate(tx: Tx, record: AffiliateRecord, move: Move, tally: SubjectTally): void {
   const { id, userId, rateBps, code, wantedId } = record
   if (move.moved.find(tx, 'affiliate', id) !== undefined) return tally.know()
-  const status = statuses.find((known) => known === record.status)
+  const status = affiliateStatuses.find((known) => known === record.status)
   if (userId === undefined) return tally.leave('The account of the affiliate did not arrive', id)
   if (status === undefined) return tally.leave(`The status ${record.status} is unknown`, id)
   if (findAffiliateOfUser(tx, userId) !== undefined) return tally.leave('The account is an affiliate here already', id)
@@ -67,8 +66,6 @@ export type ReferralRecord = Pick<ImportedReferral, 'amountMinor' | 'currency' |
   /** What an order of 0 is called if there is no order. */
   description: string
 }
-
-const referralStatuses = ['pending', 'unpaid', 'paid', 'rejected'] as const
 
 /** Stores a referral, and reports what became of it. One that moved in before gets its state in the other shop. */
 export function writeReferral(tx: Tx, record: ReferralRecord, move: Move, tally: SubjectTally): void {

@@ -1,5 +1,6 @@
 import type { AffiliateRecord, PayoutRecord, ReferralRecord } from '../affiliates.ts'
 import { emailKey } from '../../../platform/text.ts'
+import { affiliateStatuses } from '../../../shop/affiliates/find.ts'
 import type { Cells } from './cells.ts'
 import type { Fields } from './csv-file.ts'
 
@@ -15,8 +16,6 @@ export const affiliateFields: Fields = {
   clicks: ['visits'],
   registeredAt: ['registered_at']
 }
-
-const statuses = ['pending', 'active', 'inactive', 'rejected'] as const
 
 /** An affiliate of a table with what the other shop owes and has paid; each sum becomes one commission. */
 export function toAffiliate(
@@ -43,7 +42,7 @@ export function toAffiliate(
     affiliate: {
       id,
       userId: accountOf(email) ?? undefined,
-      status: cells.word('status', statuses) ?? 'active',
+      status: cells.word('status', affiliateStatuses) ?? 'active',
       rateBps: cells.percentBps('rate'),
       code: cells.text('code') || undefined,
       wantedId: cells.count('number') ?? 0,
