@@ -6,7 +6,7 @@ import type { AffiliateRecord } from '../affiliates.ts'
 import { writeInBatches } from '../move.ts'
 import type { Move } from '../move.ts'
 import type { SubjectTally } from '../report.ts'
-import { flatRate, toClicks } from './affiliate-wp.ts'
+import { flatRate, rateBpsOf, toClicks } from './affiliate-wp.ts'
 import type { Row, WordPress } from './database.ts'
 import { idsOf, minorOf, text, utc } from './values.ts'
 
@@ -70,14 +70,13 @@ const statuses: Readonly<Record<string, string>> = {
 
 function toAffiliate(tx: Tx, row: Row, clicks: readonly Row[], move: Move): AffiliateRecord {
   const isFlat = text(row, 'bountyType') === 'fixed'
-  const rateBps =
-    isFlat || text(row, 'bountyAmount') === '' ? null : Math.round(Number(text(row, 'bountyAmount')) * 100)
+  const rate = text(row, 'bountyAmount')
   const userId = move.moved.find(tx, 'customer', text(row, 'userId'))
   return {
     id: idOf(text(row, 'id')),
     userId,
     status: statuses[text(row, 'status')] ?? text(row, 'status'),
-    rateBps: rateBps !== null && rateBps >= 0 && rateBps <= 10_000 ? rateBps : null,
+    rateBps: isFlat || rate === '' ? null : rateBpsOf(rate),
     wantedId: Number(text(row, 'id')),
     createdAt: utc(text(row, 'dateCreated')),
     clicks: toClicks(clicks),

@@ -65,8 +65,12 @@ export function toClicks(rows: readonly Row[]): AffiliateRecord['clicks'] {
 
 /** In basis points; null for a flat rate. Without a rate of their own, affiliates have the usual one. */
 function rateOf(row: Row, usualRate: string): number | null {
-  if (text(row, 'rate_type') === 'flat') return null
-  const rateBps = Math.round(Number(text(row, 'rate') || usualRate || 0) * 100)
+  return text(row, 'rate_type') === 'flat' ? null : rateBpsOf(text(row, 'rate') || usualRate)
+}
+
+/** A percentage in basis points; null for text that is not one. */
+export function rateBpsOf(percent: string): number | null {
+  const rateBps = Math.round(Number(percent) * 100)
   return rateBps >= 0 && rateBps <= 10_000 ? rateBps : null
 }
 
