@@ -1,9 +1,10 @@
 import { readdirSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import type { App } from '../../../app.ts'
 import { AppError } from '../../../errors.ts'
 import type { MoveOptions, MoveReport } from '../move-in.ts'
 import { openCsv } from './csv-file.ts'
+import type { CsvFile } from './csv-file.ts'
 import { importTables } from './import-tables.ts'
 import type { TableFile, TableKind } from './import-tables.ts'
 
@@ -38,9 +39,10 @@ export async function importShopify(app: App, paths: readonly string[], options:
   const files: TableFile[] = []
   const leftBehind: { subject: string; rows: number; why: string }[] = []
   for (const path of paths.flatMap(filesOf)) {
-    const is = await recognise(path)
+    const file = await openCsv(path, {})
+    const is = recognise(file)
     if (is === 'gift cards' || is === 'products')
-      leftBehind.push({ subject: is, rows: await countRows(path), why: reasons[is] })
+      leftBehind.push({ subject: is, rows: await countRows(file), why: reasons[is] })
     else files.push({ kind: is, path })
   }
   return await importTables(app, 'shopify', files, { ...options, leftBehind })
@@ -58,19 +60,18 @@ function filesOf(path: string): string[] {
   throw new AppError('NOT_FOUND', `${path} contains no CSV files. Export them in Shopify and unpack ZIP archives.`)
 }
 
-async function recognise(path: string): Promise<Export> {
-  const file = await openCsv(path, {})
-  const names = new Set(file.columns.map((name) => name.toLowerCase()))
+function recognise({ name: fileName, columns: titles }: CsvFile): Export {
+  const names = new Set(titles.map((name) => name.toLowerCase()))
   const found = columns.find(({ has }) => has.every((name) => names.has(name)))
   if (found !== undefined) return found.is
   const known = 'customers, orders, discounts, gift cards and URL redirects'
   const other =
     'For a table of another shop use "users import", "orders import", "coupons import" or "affiliates import".'
-  throw new AppError('VALIDATION_FAILED', `${basename(path)} is not one of Shopify's exports of ${known}. ${other}`)
+  throw new AppError('VALIDATION_FAILED', `${fileName} is not one of Shopify's exports of ${known}. ${other}`)
 }
 
-async function countRows(path: string): Promise<number> {
+async function countRows(file: CsvFile): Promise<number> {
   let rows = 0
-  for await (const _row of (await openCsv(path, {})).rows()) rows += 1
+  for await (const _row of file.rows()) rows += 1
   return rows
 }
