@@ -24,7 +24,7 @@ export function define(program: ShopCommand): void {
     .option('--allow-private', 'also fetch pictures from private networks and this machine')
   runs(command, wordPress)
   const shopify =
-    'move in with a Shopify shop from its CSV exports: customers, orders, discounts and URL redirects, in files or a folder of them. Import the products before, with "offers import". Run it again with new exports to bring what came since.'
+    'move in with a Shopify shop from its CSV exports: customers, orders, discounts and URL redirects, in files or a folder of them. First import the products with "offers import". Run it again with new exports to bring what came since.'
   const fromShopify = addCommand(group, 'shopify <files...>', shopify, 'import shopify exports/ --dry-run').option(
     '--dry-run',
     'only show what would arrive'
@@ -40,7 +40,7 @@ export function define(program: ShopCommand): void {
     'let Stripe charge the subscriptions that moved in for this shop, on their old dates and with their old cards. First switch the old shop off, or both charge. The source is the one of "import wordpress". Running it again changes nothing.'
   const finish = addCommand(group, 'finish <source>', finishing, 'import finish shop.sql.gz --dry-run')
     .option('--dry-run', 'only list the subscriptions with amounts and dates')
-    .option('--prefix <prefix>', 'as of "import wordpress"')
+    .option('--prefix <prefix>', 'the same as for "import wordpress"')
     .option('--yes', 'do not ask')
   runs(finish, finishMove)
 }

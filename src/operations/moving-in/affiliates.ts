@@ -33,9 +33,9 @@ export type AffiliateRecord = {
   wantedId: number
   createdAt: number | null
   clicks: readonly { at: number; count: number }[]
-  /** What is different here. */
+  /** What differs in this shop, for the report. */
   remarks: readonly string[]
-  /** Another name by which the affiliate is remembered. */
+  /** A second id under which the shop remembers the affiliate. */
   alias?: string
 }
 
@@ -63,11 +63,14 @@ export type ReferralRecord = Pick<ImportedReferral, 'amountMinor' | 'currency' |
   status: string
   orderId: number | undefined
   campaign: string
-  /** What an order of 0 is called if there is no order. */
+  /** Names the order of 0 that a commission without an order gets. */
   description: string
 }
 
-/** Stores a referral, and reports what became of it. One that moved in before gets its state in the other shop. */
+/**
+ * Stores a referral, and reports what became of it. A referral that moved in before gets the state that it has in the other
+ * shop now.
+ */
 export function writeReferral(tx: Tx, record: ReferralRecord, move: Move, tally: SubjectTally): void {
   const { id, amountMinor, currency, createdAt } = record
   const before = move.moved.find(tx, 'referral', id)
@@ -107,7 +110,7 @@ function affiliateOf(tx: Tx, sourceId: string, move: Move): AffiliateRow | undef
   return id === undefined ? undefined : findAffiliateById(tx, id)
 }
 
-/** An order of 0 for a commission that was given by hand, because each referral belongs to an order. */
+/** An order of 0 for a commission without one, because each referral belongs to an order. */
 function orderFor({ id, description, currency, createdAt }: ReferralRecord): Parameters<typeof insertImportedOrder>[1] {
   const name = lineOf(description, 255) ?? 'Commission without an order'
   const number = `commission ${id}`
@@ -154,8 +157,8 @@ function orderFor({ id, description, currency, createdAt }: ReferralRecord): Par
 }
 
 /**
- * A payout of another shop; `referrals` are the ids there of those that it paid. With a `currency` it names none: it lowers
- * what the affiliate is owed.
+ * A payout of another shop. `referrals` contains the ids that its referrals have there. A payout with a `currency` names no
+ * referrals: it lowers what the shop owes the affiliate.
  */
 export type PayoutRecord = {
   currency?: string

@@ -18,7 +18,7 @@ import type { SubjectTally } from './report.ts'
 /** An account of another shop. Texts are as they are there. */
 export type CustomerRecord = {
   id: string
-  /** What names the account in the report if it has no email. */
+  /** Identifies the account in the report if it has no email. */
   label: string
   email: string
   /** Empty for a name made from the email. */
@@ -29,7 +29,7 @@ export type CustomerRecord = {
   company: string
   phone: string
   billingEmail: string
-  /** Empty if the other shop does not hand passwords over. */
+  /** Empty if the other shop does not export passwords. */
   passwordHash: string
   address: PostalAddress | null
   isAdmin: boolean
@@ -86,7 +86,7 @@ function toNewUser(
     companyName: lineOf(customer.company, 255),
     address: customer.address,
     isAdmin: customer.isAdmin,
-    // Nobody has shown here that the email belongs to the person.
+    // This shop has not verified that the email belongs to the person.
     verified: false,
     marketingOptIn: customer.marketingOptIn,
     termsAcceptedAt: null,
@@ -106,7 +106,7 @@ function usernameOf(tx: Tx, login: string, email: string, tally: SubjectTally): 
   return undefined
 }
 
-/** The account of an email, for another shop that names customers by nothing else; null for a guest. */
+/** The account with an email, for another shop that identifies customers only by email; null for a guest. */
 export function accountOf(tx: Tx, email: string, { moved }: Move): number | null {
   const id = moved.find(tx, 'customer', emailKey(email))
   if (id !== undefined) return id
@@ -115,8 +115,8 @@ export function accountOf(tx: Tx, email: string, { moved }: Move): number | null
 }
 
 /**
- * Whether an account belongs to the person with its email. Anybody can register with an email, so an account that was made
- * here and is not verified gets nothing of that person.
+ * Whether an account belongs to the person with its email. Anyone can register with the email of another person, so an
+ * account that was created here and is not verified gets none of that person's data.
  */
 function isTheirs({ emailVerifiedAt, passwordHash }: UserRow): boolean {
   return emailVerifiedAt !== null || passwordHash === '' || importedCost(passwordHash) !== undefined

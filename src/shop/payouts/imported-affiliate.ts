@@ -67,8 +67,8 @@ export function insertImportedReferral(tx: Tx, affiliate: AffiliateRow, referral
 }
 
 /**
- * Distributes the commission, which is what is left after the refunds there, over what is left of the lines, so that a later
- * refund takes back its share.
+ * Divides the commission among the lines, by what is left of each after refunds, so that a later refund takes back its share.
+ * The other shop has already reduced the commission by its refunds.
  */
 function insertImportedLines(tx: Tx, { id, orderId, amountMinor }: ReferralRow, rateBps: number): void {
   const goods = goodsOf(tx, getOrder(tx, orderId)).lines
@@ -85,8 +85,8 @@ function insertImportedLines(tx: Tx, { id, orderId, amountMinor }: ReferralRow, 
 }
 
 /**
- * Brings the state and the amount that a referral has in the other shop now, with its ledger entry. One that was paid, or
- * that was decided here, stays.
+ * Updates a referral to its state and amount in the other shop, with its ledger entry. A referral that was paid, or that was
+ * decided in this shop, stays as it is.
  *
  * @returns whether it changed
  */
@@ -116,7 +116,7 @@ export type ImportedPayout = Pick<
   'affiliateId' | 'currency' | 'reference' | 'createdAt'
 > & {
   paid: readonly ReferralRow[]
-  /** What it paid without naming referrals. */
+  /** The part of the payout that names no referrals. */
   onAccountMinor: number
 }
 

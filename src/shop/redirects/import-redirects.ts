@@ -31,7 +31,11 @@ export function importRedirects(
   const column = (name: keyof typeof columns): string => {
     const found = columns[name].find((title) => table.has(title))
     if (found === undefined)
-      refuseFile(1, name, `The file has no column "${name}". Name it with --map "Column=${name}".`)
+      refuseFile(
+        1,
+        name,
+        `The file has no column "${name}". If another column contains it, pass --map "COLUMN=${name}".`
+      )
     return found
   }
   const [from, to] = [column('from'), column('to')]

@@ -3,7 +3,7 @@ import { decimalText, isFalsy, isTruthy } from '../../../shop/catalog/import/csv
 import { parseAmount } from '../amounts.ts'
 import type { CsvFile, CsvRow } from './csv-file.ts'
 
-/** A cell that a row cannot do without is wrong, so that the row is left out. The message says what it accepts. */
+/** A cell that is wrong, or empty although it is required. Its row is left out. The message says what the cell accepts. */
 export class CellError extends Error {}
 
 /** The cells of a row by field, checked. Each method throws a CellError that names the column. */

@@ -95,7 +95,7 @@ function asReport({ subject, rows, why }: { subject: string; rows: number; why: 
 async function check(file: CsvFile, kind: TableKind): Promise<void> {
   for (const field of needed[kind])
     if (!file.has(field)) {
-      const cause = `There is no column "${field}". Name it with --map "COLUMN=${field}". The columns are ${file.columns.join(', ').slice(0, 1000)}`
+      const cause = `The file has no column "${field}". If another column contains it, pass --map "COLUMN=${field}". The columns are ${file.columns.join(', ').slice(0, 1000)}`
       throw new AppError('VALIDATION_FAILED', `${file.name}: ${cause}.`)
     }
   const seen = new Set<string>()

@@ -69,7 +69,7 @@ export type OrderPlace = { move: Move; currency: string; products: ProductIndex 
 /**
  * An order of a table, or why it is left out.
  *
- * @param rows the rows of its lines. What is said of the order is in the first of them
+ * @param rows the rows of its lines. The first one contains the fields of the order
  */
 export function toOrder(tx: Tx, rows: readonly Cells[], place: OrderPlace): OrderRecord | string {
   const [head] = rows

@@ -4,7 +4,7 @@ import { products, variations } from '../../../shop/catalog/schema.ts'
 
 type Sold = { productId: number; variationId: number | null }
 
-/** What the shop sells by SKU, slug and name, as orders of other shops name it. Lower case; the first of equal ones. */
+/** The products and variations of the shop by SKU, slug and name, in lower case. The first of equal names counts. */
 export type ProductIndex = ReadonlyMap<string, Sold>
 
 export function indexProducts({ orm }: Db): ProductIndex {
@@ -43,7 +43,7 @@ export function indexProducts({ orm }: Db): ProductIndex {
   return index
 }
 
-/** What a line is: by its SKU, otherwise by its name. */
+/** The product or variation of an order line: by its SKU, otherwise by its name. */
 export function findSold(index: ProductIndex, { sku, name }: { sku: string; name: string }): Sold | undefined {
   return (
     (sku === '' ? undefined : index.get(`sku ${sku.toLowerCase()}`)) ?? index.get(`name ${name.trim().toLowerCase()}`)

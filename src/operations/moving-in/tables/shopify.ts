@@ -24,7 +24,7 @@ const columns: readonly { is: Export; has: readonly string[] }[] = [
 
 /** What does not arrive from an export, and why. */
 const reasons: Readonly<Record<Exclude<Export, TableKind>, string>> = {
-  'gift cards': "Shopify exports only the last characters of a gift card's code, so nobody could pay with it",
+  'gift cards': "Shopify exports only the last characters of a gift card's code, so customers could not pay with it",
   products: 'Products are imported first, with "shopstead offers import FILE"'
 }
 

@@ -55,7 +55,7 @@ function isSecond(tx: Tx, { id, userId }: AffiliateRecord, { moved, now }: Move)
   return true
 }
 
-/** Under this name, the affiliate of an account is remembered that this plugin brought. */
+/** The name under which the shop remembers the affiliate that this plugin brought for an account. */
 const ownerOf = (userId: number | null): string => idOf(`of account ${userId}`)
 
 const statuses: Readonly<Record<string, string>> = {
