@@ -167,6 +167,14 @@ const changes: Record<string, Change> = {
     json: { giftCard: { id: 1, state: 'active' } },
     again: 'done'
   },
+  'gift-cards cancel': {
+    args: ['1', '--yes'],
+    table: 'gift_cards',
+    row: 1,
+    wrong: ['99', '--yes'],
+    json: { giftCard: { id: 1, state: 'empty' } },
+    again: 'CONFLICT'
+  },
   'gift-cards mail': {
     args: ['1', '--to', 'mira@shop.example'],
     table: 'gift_cards',

@@ -4,8 +4,10 @@ import { toIso } from '../../platform/iso-time.ts'
 import { formatMoney, toMajor } from '../../platform/money.ts'
 import {
   blockCard,
+  cancelCard,
   entriesOf,
   findCard,
+  freeMinor,
   getCard,
   listCards,
   resendCard,
@@ -15,7 +17,7 @@ import {
 import type { GiftCardRow } from '../../shop/gift-cards/cards.ts'
 import { issueByOperator } from '../../shop/gift-cards/issue.ts'
 import { untilText } from '../../shop/settings/shop-days.ts'
-import { addCommand, runs } from '../run.ts'
+import { addCommand, confirmOrRefuse, runs } from '../run.ts'
 import type { ShopCommand, Work } from '../run.ts'
 import { parseId, parsePageLimit } from '../terminal/arguments.ts'
 import type { Answer } from '../terminal/output.ts'
@@ -55,6 +57,7 @@ export function define(program: ShopCommand): void {
   const listing = addCommand(group, 'list', 'list the gift cards, the newest first', 'gift-cards list --limit 50')
     .option('--limit <n>', 'number of cards', parsePageLimit, 100)
     .option('--cursor <id>', 'continue after an earlier page, from its nextCursor', parseId)
+    .option('--search <text>', 'only the card with this id or code, or those of a recipient with this email')
   runs(listing, list)
   runs(
     addCommand(group, 'show <id-or-code>', 'show a gift card and everything that changed it', 'gift-cards show 12'),
@@ -73,6 +76,18 @@ export function define(program: ShopCommand): void {
     addCommand(group, 'unblock <id>', 'let a blocked gift card pay again', 'gift-cards unblock 12'),
     ({ app, now }, id: string) => answer(app, blockCard(app.db, parseId(id), false, now), now)
   )
+  const cancelling = addCommand(
+    group,
+    'cancel <id>',
+    'take what is left on a gift card off it; for one that was sold, refund its order instead',
+    'gift-cards cancel 12'
+  ).option('--yes', 'do not ask for confirmation')
+  runs(cancelling, async ({ app, options, now, terminal }: Work<{ yes?: boolean }>, text: string) => {
+    const { id, currency, ...card } = getCard(app.db, parseId(text))
+    const left = formatMoney(freeMinor(card), currency)
+    await confirmOrRefuse(terminal, `Take the ${left} that are left on gift card ${id} off it?`, options)
+    return answer(app, cancelCard(app.db, id, 'operator', now), now)
+  })
   const mailing = addCommand(
     group,
     'mail <id>',
@@ -94,9 +109,9 @@ function cardOf({ db }: App, name: string): GiftCardRow {
   return card
 }
 
-function list({ app, options, now }: Work<{ limit: number; cursor?: number }>): Answer {
-  const { limit, cursor } = options
-  const found = listCards(app.db, { limit: limit + 1, ...(cursor === undefined ? {} : { before: cursor }) })
+function list({ app, options, now }: Work<{ limit: number; cursor?: number; search?: string }>): Answer {
+  const { limit, cursor, search } = options
+  const found = listCards(app.db, { limit: limit + 1, before: cursor, search })
   const shown = found.slice(0, limit)
   const nextCursor = found.length > limit ? (shown.at(-1)?.id ?? null) : null
   const rows = shown.map((card) => [

@@ -30,6 +30,7 @@ import type { DeskAccess } from './access.ts'
 import { affiliateActions, affiliatePages } from './affiliates.ts'
 import { customerActions, customerPages } from './customers.ts'
 import { offerActions, offerPages } from './coupons.ts'
+import { giftCardActions, giftCardPages } from './gift-cards.ts'
 import { orderActions, orderPages } from './orders.ts'
 import { orderChanges } from './order-changes.ts'
 import { phoneOrder } from './phone-order.ts'
@@ -51,6 +52,7 @@ export const deskPages: readonly DeskPage[] = [
   ...productPages,
   ...customerPages,
   ...offerPages,
+  ...giftCardPages,
   ...affiliatePages,
   ...reportPages,
   ...settingPages
@@ -65,6 +67,7 @@ export const deskActions: readonly Action[] = [
   ...pictureActions,
   ...customerActions,
   ...offerActions,
+  ...giftCardActions,
   ...affiliateActions,
   ...settingActions
 ]

@@ -36,6 +36,7 @@ import {
   quantityFields,
   typedQuantities
 } from './order-action.ts'
+import { soldCardBlocks } from './gift-cards.ts'
 import { noteBlocks } from './notes.ts'
 import { amountText, page, pagesOf, shellWord, textFor, textOf } from './view.ts'
 import type { Action, Block, DeskCall, DeskPage, Item } from './view.ts'
@@ -146,6 +147,7 @@ function showOne(call: DeskCall): PageReply {
       ...shipmentBlocks(call, order),
       ...returnBlocks(call, order),
       ...additionBlocks(call, order),
+      ...soldCardBlocks(call, id),
       ...noteBlocks(call, { orderId: id }),
       ...documentBlocks(call, id),
       historyBlock(call, history)

@@ -43,6 +43,7 @@ function showMore(call: DeskCall): PageReply {
   const parts = [
     ['customers', t('desk.customers'), '/desk/customers'],
     ['discounts', t('desk.discounts'), '/desk/discounts'],
+    ['giftCards', t('desk.giftCards'), '/desk/gift-cards'],
     ['affiliates', t('desk.affiliates'), '/desk/affiliates'],
     ['reports', t('desk.reports'), '/desk/reports'],
     ['reports', t('desk.documents'), '/desk/documents'],

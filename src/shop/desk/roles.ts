@@ -27,6 +27,9 @@ export const permissions = {
   customers: { roles: selling },
   'customers.handle': { roles: selling },
   'customers.data': { roles: owner, isGuarded: true },
+  giftCards: { roles: selling },
+  /** Gives money away: the code of a card that is sent to another mailbox is as good as money. */
+  'giftCards.change': { roles: selling, isGuarded: true },
   affiliates: { roles: owner },
   'affiliates.change': { roles: owner },
   'affiliates.money': { roles: owner, isGuarded: true },

@@ -1,11 +1,15 @@
 import { and, asc, desc, eq, inArray, lt, lte, or, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { eraseRows } from '../../platform/db/personal.ts'
 import { toIso, toIsoOrNull } from '../../platform/iso-time.ts'
+import { parseWith } from '../../platform/http/validation.ts'
 import { toMajor } from '../../platform/money.ts'
 import { emailKey } from '../../platform/text.ts'
+import { emailField } from '../accounts/fields.ts'
 import { queueMail } from '../mail/queue.ts'
 import { emit } from '../webhooks/emit.ts'
 import { hashOfTyped, newCode, readCode, withHyphens } from './code.ts'
@@ -74,17 +78,19 @@ export function mailDueCards(tx: Tx, now: number, limit: number): number {
   return due.length
 }
 
+const newRecipient = z.object({ to: emailField })
+
 /**
  * Sends the email of a gift card to its recipient again, or to another one, at once.
  *
- * @throws AppError NOT_FOUND; CONFLICT for a card without a recipient, and one that cannot be used
+ * @throws AppError NOT_FOUND; VALIDATION_FAILED (`to`); CONFLICT for a card without a recipient, and one that cannot be used
  */
 export function resendCard(db: Db, id: number, to: string | null, now: number): GiftCardRow {
   return write(db, (tx) => {
     const card = getCard(tx, id)
     const state = stateOf(card, now)
     if (state !== 'active') throw new AppError('CONFLICT', `Gift card ${id} is ${stateWords[state]}.`)
-    const email = to ?? card.recipientEmail
+    const email = to === null ? card.recipientEmail : parseWith(newRecipient, { to }).to
     if (email === null) throw new AppError('CONFLICT', `Gift card ${id} has no recipient. Pass --to EMAIL.`)
     // With another secret key the old code is lost, so the card gets a new one.
     const code = readCode(tx, card) === null ? newStored(tx) : {}
@@ -116,6 +122,23 @@ export function blockCard(db: Db, id: number, isBlocked: boolean, now: number): 
       .where(eq(giftCards.id, id))
       .returning()
       .get()
+  })
+}
+
+/**
+ * Takes what is left on a gift card that an operator issued off it. What unpaid orders hold stays until they are paid or over.
+ *
+ * @throws AppError NOT_FOUND; CONFLICT for a card that was sold, because its buyer paid for it, and one with nothing left
+ */
+export function cancelCard(db: Db, id: number, by: string, now: number): GiftCardRow {
+  return write(db, (tx) => {
+    const card = getCard(tx, id)
+    if (card.orderId !== null)
+      throw new AppError('CONFLICT', `Gift card ${id} was sold by order ${card.orderId}. Refund that order instead.`)
+    if (freeMinor(card) === 0)
+      throw new AppError('CONFLICT', `Nothing is left on gift card ${id} that an unpaid order does not hold.`)
+    addEntry(tx, { giftCardId: id, kind: 'cancelled', amountMinor: -freeMinor(card), orderId: null, by }, now)
+    return getCard(tx, id)
   })
 }
 
@@ -179,10 +202,25 @@ export function entriesOf(db: Db, id: number): GiftCardEntryRow[] {
   return db.orm.select().from(giftCardEntries).where(ofCard).orderBy(asc(giftCardEntries.id)).all()
 }
 
-/** The newest gift cards; `before` is the id of the last one that was read. */
-export function listCards(db: Db, { limit, before }: { limit: number; before?: number }): GiftCardRow[] {
+type CardQuery = {
+  limit: number
+  /** The id of the last card that was read. */
+  before?: number | undefined
+  /** The id or the code of a card, or the email of its recipient. */
+  search?: string | undefined
+}
+
+/** The newest gift cards. */
+export function listCards(db: Db, { limit, before, search }: CardQuery): GiftCardRow[] {
   const older = before === undefined ? undefined : lt(giftCards.id, before)
-  return db.orm.select().from(giftCards).where(older).orderBy(desc(giftCards.id)).limit(limit).all()
+  const isNamed = search === undefined ? undefined : named(search)
+  return db.orm.select().from(giftCards).where(and(older, isNamed)).orderBy(desc(giftCards.id)).limit(limit).all()
+}
+
+function named(search: string): SQL {
+  if (/^[1-9]\d{0,14}$/.test(search)) return eq(giftCards.id, Number(search))
+  if (search.includes('@')) return eq(giftCards.recipientKey, emailKey(search))
+  return eq(giftCards.codeHash, hashOfTyped(search) ?? '')
 }
 
 const stateWords = { active: 'active', blocked: 'blocked', expired: 'expired', empty: 'used up' } as const

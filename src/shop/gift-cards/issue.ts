@@ -38,12 +38,17 @@ const cardInput = (currency: string) =>
 export type CardInput = z.input<ReturnType<typeof cardInput>>
 
 /**
- * Issues a gift card for an operator, in the currency of the shop.
+ * Issues a gift card for an operator or a person at the desk (`by`), in the currency of the shop.
  *
  * @returns the card and its code, which cannot be shown again
  * @throws AppError VALIDATION_FAILED with the fields
  */
-export function issueByOperator(db: Db, input: CardInput, now: number): { card: GiftCardRow; code: string } {
+export function issueByOperator(
+  db: Db,
+  input: CardInput,
+  now: number,
+  by = 'operator'
+): { card: GiftCardRow; code: string } {
   const { currency } = shopPlace(db)
   const { amount: amountMinor, reason, to, message, sendOn, expires, language } = parseWith(cardInput(currency), input)
   if (to === undefined && (message !== null || sendOn !== null))
@@ -54,5 +59,5 @@ export function issueByOperator(db: Db, input: CardInput, now: number): { card: 
     throw validationFailed({ expires: ['Must be a day that is not over, and not before it is sent.'] })
   const recipient = to === undefined ? null : { email: to, message, sendAt }
   const card = { amountMinor, currency, recipient, expiresAt, language: language ?? null, origin: { reason } }
-  return write(db, (tx) => issueCard(tx, card, 'operator', now))
+  return write(db, (tx) => issueCard(tx, card, by, now))
 }
