@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import type { AssetName } from './assets.ts'
 import { AppError } from '../errors.ts'
 import { readBody } from '../platform/http/body.ts'
+import { withoutInvisible } from '../platform/text.ts'
 
 /** The request of a page, for its handler. */
 export type PageCall = {
@@ -99,7 +100,15 @@ export async function readFormWithFiles(
   const files: { name: string; bytes: Uint8Array }[] = []
   for (const [name, value] of data) {
     if (typeof value === 'string') form.append(name, value)
-    else if (value.size > 0) files.push({ name: value.name, bytes: new Uint8Array(await value.arrayBuffer()) })
+    else if (value.size > 0)
+      files.push({ name: fileName(value.name), bytes: new Uint8Array(await value.arrayBuffer()) })
   }
   return { form, files }
+}
+
+/** The name of a file that a visitor sent: no path or address, because a later command would open it, and no control characters. */
+function fileName(sent: string): string {
+  const last = sent.split(/[/\\:]/).at(-1) ?? ''
+  const plain = withoutInvisible(last.replaceAll(/\p{Cc}/gu, '')).trim()
+  return plain.slice(-100).toWellFormed() || 'file'
 }
