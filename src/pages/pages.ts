@@ -195,10 +195,14 @@ function privateFile({ file, type, name }: Extract<PageReply, { file: unknown }>
       'content-disposition': `inline; filename="${name}"`,
       'cache-control': 'no-store',
       'referrer-policy': 'same-origin',
-      'x-robots-tag': 'noindex'
+      'x-robots-tag': 'noindex',
+      ...(type.startsWith('text/html') ? { 'content-security-policy': printedPagePolicy, ...isolationHeaders } : {})
     }
   })
 }
+
+/** A page to print has its style in itself, and runs and loads nothing. */
+const printedPagePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
 
 function htmlResponse(app: App, reply: HtmlReply, html: string, request: Request): Response {
   const { status, leadsTo = [], setCookie, script, pictureFrom } = reply
