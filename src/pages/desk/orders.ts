@@ -38,7 +38,7 @@ import {
 } from './order-action.ts'
 import { soldCardBlocks } from './gift-cards.ts'
 import { noteBlocks } from './notes.ts'
-import { amountText, page, pagesOf, shellWord, textFor, textOf } from './view.ts'
+import { amountText, commandOf, page, pagesOf, shellWord, textFor, textOf } from './view.ts'
 import type { Action, Block, DeskCall, DeskPage, Item } from './view.ts'
 import { isAllowed } from '../../shop/desk/roles.ts'
 
@@ -95,7 +95,7 @@ function showOrders(call: DeskCall): PageReply {
       { kind: 'list', items: orders.map((order) => orderItem(call, order)), empty: t('desk.noOrders') },
       pagesOf(call, nextCursor)
     ],
-    command: `shopstead orders list${status === undefined ? '' : ` --status ${status}`}`
+    command: commandOf('orders list', { status, ...days, search: textOf(query, 'search') })
   })
 }
 
@@ -366,8 +366,7 @@ export const orderActions: readonly Action[] = [
       if (payment !== undefined) return describePayment(app, payment)
       return words.t('desk.paidSure', { id, amount: words.money(totalMinor, currency) })
     },
-    command: (call, form) =>
-      `shopstead orders paid ${idOf(call)}${textOf(form, 'on') === undefined ? '' : ` --on ${textOf(form, 'on')}`}`,
+    command: (call, form) => commandOf(`orders paid ${idOf(call)}`, { on: textOf(form, 'on') }),
     run: async ({ app, by, now }, form, id) => {
       const payment = await findUncountedPayment(app, id)
       if (payment === undefined) return markPaid(app.db, id, by, now, textOf(form, 'on'))
