@@ -1,4 +1,3 @@
-import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { write } from '../../src/platform/db/database.ts'
 import { activateUser, deactivateUser } from '../../src/shop/accounts/deactivate.ts'
@@ -7,6 +6,7 @@ import { setSetting } from '../../src/shop/settings/settings.ts'
 import type { Answer } from '../support/browser.ts'
 import { nextMail, tokenOf } from '../support/mail-files.ts'
 import { goodPassword, makeUser } from '../support/people.ts'
+import { slowRequest } from '../support/raw-http.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
@@ -27,23 +27,6 @@ function tally(answers: readonly Answer[]): Record<string, number> {
     counts[outcome] = (counts[outcome] ?? 0) + 1
   }
   return counts
-}
-
-/** Sends a request whose body waits for `meanwhile`, which begins once the server has let the request in. */
-async function slowRequest(url: string, head: readonly string[], body: string, meanwhile: () => Promise<unknown>) {
-  const { port, hostname } = new URL(url)
-  const socket = connect(Number(port), hostname)
-  let answer = ''
-  const letIn = new Promise((resolve) => socket.once('data', resolve))
-  socket.on('data', (chunk) => (answer += chunk.toString('utf8')))
-  const closed = new Promise((resolve) => socket.on('close', resolve))
-  const type = ['Content-Type: application/json', `Content-Length: ${body.length}`, 'Expect: 100-continue']
-  socket.write(`${[...head, 'Host: x', 'Connection: close', ...type].join('\r\n')}\r\n\r\n`)
-  await letIn
-  await meanwhile()
-  socket.write(body)
-  await closed
-  return answer.replace('HTTP/1.1 100 Continue\r\n\r\n', '')
 }
 
 function atOnce(times: number, send: (index: number) => Promise<Answer>): Promise<Answer[]> {
@@ -142,7 +125,7 @@ describe('concurrent requests', () => {
     await visitor.register({ email })
     const cookie = `Cookie: shopstead_session=${visitor.cookies.get('shopstead_session')}`
     const body = JSON.stringify({ firstName: 'Late' })
-    const head = ['PATCH /api/v1/me HTTP/1.1', cookie]
+    const head = ['PATCH /api/v1/me HTTP/1.1', cookie, 'Content-Type: application/json']
     const answer = await slowRequest(shop.url, head, body, () => visitor.post('/auth/logout'))
     expect(answer).toMatch(/^HTTP\/1\.1 401 .*"NOT_AUTHENTICATED"/s)
     expect(getUser(shop.app.db, email).firstName).toBeNull()

@@ -58,8 +58,7 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
     person_id: 1,
     device: 'Chrome, Android',
     created_at: now,
-    last_seen_at: now,
-    proven_at: now
+    last_seen_at: now
   })
   insert('desk_log', { person_id: 1, action: 'orders.money', subject: 'orders/1/refund', outcome: 'done', at: now })
   const seller = { name: 'Lanterns & Søns', legal: '' }

@@ -197,7 +197,7 @@ describe('the roles', () => {
     const open: string[] = []
     for (const role of roles) {
       const visitor = await personAtDesk(shop, role, `all-${role}@shop.example`)
-      const actor = { personId: 1, role, provenAt: now }
+      const actor = { personId: 1, role, isProven: true }
       for (const { name, needs } of [...deskPages, ...deskActions]) {
         const path = name.replaceAll(/:\w+/g, String(id))
         const isOpen = isAllowed(actor, needs)

@@ -252,7 +252,7 @@ describe('an order that changes at the desk', () => {
     const lampMinor = itemsOf(app.db, id)[1]?.totalMinor ?? 0
     expect(asking.html).toContain(`€${((lampMinor - 1250) / 100).toFixed(2)} goes back to the buyer`)
     expect(getOrder(app.db, id).refundedMinor).toBe(0)
-    expect((await berta.post(path, { ...hiddenOf(asking.html) })).status).toBe(303)
+    expect((await berta.confirm(path, asking)).status).toBe(303)
     expect(getOrder(app.db, id).refundedMinor).toBe(lampMinor - 1250)
     expect((await berta.get(`/desk/orders/${id}`)).html).toMatch(/Orders that add to it[\s\S]*desk\/orders\/\d+/)
     const wrong = await berta.send(path, { 'line-1': 'all' })
@@ -290,7 +290,7 @@ describe('an order that changes at the desk', () => {
     const sent = { ...hiddenOf(form.html), 'item-1': '1', exchange: 'print:1', restock: 'on' }
     const asking = await berta.post(path, sent)
     expect(asking.html).toContain(`shopstead orders return ${id} --item 1:1 --exchange print:1 --received --restock`)
-    const done = await berta.post(path, hiddenOf(asking.html))
+    const done = await berta.confirm(path, asking)
     expect([done.status, done.location]).toEqual([303, `/desk/orders/${id}?done`])
     expect(listReturns(app.db, id)).toMatchObject([{ state: 'exchanged' }])
     expect((await berta.post(path, hiddenOf(asking.html))).status).toBe(409)

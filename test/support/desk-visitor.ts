@@ -40,14 +40,15 @@ export class DeskVisitor {
   /** Sends the form of a page of the desk with these values, confirms, and uses the passkey when it is asked for. */
   async send(path: string, fields: Record<string, string> = {}): Promise<Seen> {
     const form = await this.get(path)
-    let answer = await this.post(path, { ...hiddenOf(form.html), ...fields })
-    for (let step = 0; step < 2 && answer.status === 200; step += 1) {
-      const asked = askedBy(answer.html)
-      const more = asked === undefined ? {} : { credential: this.passkey.use(asked) }
-      if (asked === undefined && !answer.html.includes('name="sure"')) break
-      answer = await this.post(path, { ...hiddenOf(answer.html), ...more })
-    }
-    return answer
+    return this.confirm(path, await this.post(path, { ...hiddenOf(form.html), ...fields }))
+  }
+
+  /** Answers a page that asks for a confirmation, or for the passkey. Any other page stays the answer. */
+  async confirm(path: string, asking: Seen): Promise<Seen> {
+    const asked = askedBy(asking.html)
+    if (asking.status !== 200 || (asked === undefined && !asking.html.includes('name="sure"'))) return asking
+    const more = asked === undefined ? {} : { credential: this.passkey.use(asked) }
+    return this.post(path, { ...hiddenOf(asking.html), ...more })
   }
 
   async logIn(): Promise<Seen> {

@@ -33,6 +33,28 @@ export async function rawRequest(
   return parse(Buffer.from(answer, 'latin1').toString('utf8'))
 }
 
+/** Sends a request whose body waits for `meanwhile`, which begins once the server has let the request in. */
+export async function slowRequest(
+  url: string,
+  head: readonly string[],
+  body: string,
+  meanwhile: () => unknown
+): Promise<string> {
+  const { port, hostname } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  let answer = ''
+  const letIn = new Promise((resolve) => socket.once('data', resolve))
+  socket.on('data', (chunk) => (answer += chunk.toString('utf8')))
+  const closed = new Promise((resolve) => socket.on('close', resolve))
+  const length = [`Content-Length: ${body.length}`, 'Expect: 100-continue']
+  socket.write(`${[...head, 'Host: x', 'Connection: close', ...length].join('\r\n')}\r\n\r\n`)
+  await letIn
+  await meanwhile()
+  socket.write(body)
+  await closed
+  return answer.replace('HTTP/1.1 100 Continue\r\n\r\n', '')
+}
+
 function parse(answer: string): RawAnswer {
   const end = answer.indexOf('\r\n\r\n')
   const [statusLine = '', ...lines] = answer.slice(0, end).split('\r\n')

@@ -32,7 +32,7 @@ export function passkeyAccess(app: App): DeskAccess {
       const found = token === undefined || others.length > 0 ? undefined : findDeskSession(app.db, token, now)
       if (found === undefined) return undefined
       const { session, person } = found
-      const actor = { personId: person.id, role: person.role, provenAt: session.provenAt }
+      const actor = { personId: person.id, role: person.role, isProven: false }
       return { actor, person, session, tokenHash: session.tokenHash }
     },
     whereToLogIn: (path) => ({
@@ -68,7 +68,7 @@ export function linkAccess(host: () => string): DeskAccess & { token: string } {
     find(request) {
       const [sent, ...others] = cookieValues(request.headers.get('cookie'), name)
       if (sent === undefined || others.length > 0 || !isUsed || !same(sent, session)) return undefined
-      const actor = { personId: null, role: 'owner', provenAt: null } as const
+      const actor = { personId: null, role: 'owner', isProven: true } as const
       return { actor, person: null, session: null, tokenHash: tokenHash(session) }
     },
     whereToLogIn() {

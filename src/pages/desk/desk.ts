@@ -18,8 +18,7 @@ import { isRecord } from '../../platform/typed.ts'
 import { checkNonce, issueNonce } from '../../shop/accounts/nonce.ts'
 import { act } from '../../shop/desk/act.ts'
 import { usePasskey } from '../../shop/desk/passkeys.ts'
-import { actorName, DeskRefusal, requirePermission, requireRole } from '../../shop/desk/roles.ts'
-import type { Actor } from '../../shop/desk/roles.ts'
+import { actorName, DeskRefusal, needsProof, requirePermission, requireRole } from '../../shop/desk/roles.ts'
 import { wordsOf } from '../../shop/settings/language.ts'
 import { chooseLanguage, forVisitor } from '../language-choice.ts'
 import { readFormWithFiles } from '../page.ts'
@@ -40,7 +39,7 @@ import { reportPages } from './reports.ts'
 import { settingActions, settingPages } from './settings.ts'
 import { proofPage, publicDesk } from './sign-in.ts'
 import { deskForm, frame, page } from './view.ts'
-import type { Action, DeskCall, DeskPage } from './view.ts'
+import type { Action, DeskCall, DeskPage, Visit } from './view.ts'
 import { ownActions, ownPages } from './own-access.ts'
 import { todayPages } from './today.ts'
 
@@ -91,7 +90,7 @@ export async function answerDesk(
     const chosen = chooseLanguage(shop, request)
     if (chosen !== null) return chosen
     const isWrite = request.method === 'POST'
-    if (isWrite) refuseOtherOrigin(app, request, trusted)
+    if (isWrite) refuseOtherOrigin(app, access, request, trusted)
     const now = app.clock.now()
     const address = clientAddress(socketAddress(request), request.headers.get('x-forwarded-for'), trusted)
     const query = new URLSearchParams(target.slice(path.length))
@@ -106,20 +105,34 @@ export async function answerDesk(
     const by = actorName(actor)
     const about = { request, now, params: [], query, path, nonce, by, files: [], words: wordsOf(app) }
     const call = { app, visit, visitor, ...about }
-    return await (isWrite ? send(call) : show(call))
+    return await (isWrite ? send(call, () => findAgain(app, access, request)) : show(call))
   } catch (error) {
     return refusal(app, error, path)
   }
 }
 
+/**
+ * The person, once more. Sending a form may take half a minute, and the check of a passkey some time, and meanwhile their
+ * access may end.
+ *
+ * @throws AppError NOT_AUTHENTICATED, NOT_FOUND
+ */
+function findAgain(app: App, access: DeskAccess, request: Request): Visit {
+  if (!access.isOpenTo(request)) throw notFound()
+  const visit = access.find(request, app.clock.now())
+  if (visit === undefined) throw new AppError('NOT_AUTHENTICATED', 'Please log in first.')
+  return visit
+}
+
 /** Only pages of the desk itself may send its forms: no other origin of the shop, whatever the configuration allows. */
-function refuseOtherOrigin(app: App, request: Request, trusted: TrustedProxies): void {
+function refuseOtherOrigin(app: App, access: DeskAccess, request: Request, trusted: TrustedProxies): void {
   refuseOtherSite({
     method: 'POST',
     secFetchSite: request.headers.get('sec-fetch-site'),
     origin: request.headers.get('origin'),
     hosts: [request.headers.get('host'), forwardedHost(request, trusted)],
-    publicUrl: app.publicUrl(),
+    // The desk of "desk open" is not at the shop's address.
+    publicUrl: access.hasPasskeys ? app.publicUrl() : '',
     origins: [],
     development: false
   })
@@ -161,11 +174,11 @@ function decoded(part: string | undefined): string {
 }
 
 async function show(call: DeskCall): Promise<PageReply> {
-  const { request, visit, now, path } = call
+  const { request, visit, path } = call
   if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(['GET', 'POST'])
   const shown = match(deskPages, path)
   if (shown !== undefined) {
-    requirePermission(visit.actor, shown.route.needs, now)
+    requirePermission(visit.actor, shown.route.needs)
     return shown.route.show({ ...call, params: shown.params })
   }
   const found = match(deskActions, path)
@@ -179,13 +192,13 @@ async function show(call: DeskCall): Promise<PageReply> {
  * A form that was sent: the nonce, the role, what has changed meanwhile, the confirmation, the passkey, and then the work,
  * with its entry in the log.
  */
-async function send(given: DeskCall): Promise<PageReply> {
+async function send(given: DeskCall, findVisit: () => Visit): Promise<PageReply> {
   const found = match(deskActions, given.path)
   if (found === undefined) throw match(deskPages, given.path) === undefined ? notFound() : methodNotAllowed(['GET'])
   const { route } = found
   requireRole(given.visit.actor, route.needs)
   const { form, files } = await readFormWithFiles(given.request, formLimitBytes, uploadLimitBytes)
-  const call = { ...given, params: found.params, files }
+  const call = { ...given, visit: findVisit(), params: found.params, files }
   const { app, visit, now, words } = call
   const nonce = form.get('nonce') ?? ''
   if (!checkNonce(app.keys, nonce, { sessionTokenHash: visit.tokenHash, startNonceHash: null }, now))
@@ -194,26 +207,31 @@ async function send(given: DeskCall): Promise<PageReply> {
     return actionPage(call, route, { status: 409, error: words.t('desk.changed') })
   try {
     if (route.confirm !== undefined && !form.has('sure'))
-      return confirmPage(call, route, form, await route.confirm(call, form))
-    const actor = await proveIfSent(call, form)
+      return askToConfirm(call, route, form, await route.confirm(call, form))
+    const isProven = visit.session === null || (await isProvenBy(call, route, form))
+    const actor = { ...findVisit().actor, isProven }
     const subject = call.path.slice('/desk/'.length)
     const next = await act(app, actor, { permission: route.needs, subject }, now, () => route.run(call, form))
     return typeof next === 'string' ? { redirect: `${next}?done` } : next
   } catch (error) {
     if (error instanceof DeskRefusal && error.reason === 'proof')
-      return proofPage(call, route.command(call, form), form)
+      return proofPage(call, { command: route.command(call, form), form, question: null })
     if (!(error instanceof AppError) || error.status === 500) throw error
-    return actionPage(call, route, { ...outcomeOf(error), typed: Object.fromEntries(form) })
+    return actionPage({ ...call, visit: findVisit() }, route, { ...outcomeOf(error), typed: Object.fromEntries(form) })
   }
 }
 
-/** The person, who has used a passkey now if the form contains one. */
-async function proveIfSent({ app, visit, visitor, now }: DeskCall, form: URLSearchParams): Promise<Actor> {
+/** Whether the form contains a use of the passkey, which is checked. */
+async function isProvenBy(
+  { app, visit, visitor, now }: DeskCall,
+  { isFollowUp }: Action,
+  form: URLSearchParams
+): Promise<boolean> {
+  if (isFollowUp?.(form) === true) return true
   const sent = form.get('credential')
-  // A new passkey is sent in the same field, and proves nothing.
-  if (sent === null || visit.session === null || form.has('made')) return visit.actor
+  if (sent === null) return false
   await usePasskey(app, visit.session, sent, visitor, now)
-  return { ...visit.actor, provenAt: now }
+  return true
 }
 
 function outcomeOf(error: AppError): Outcome {
@@ -248,9 +266,17 @@ async function actionPage(call: DeskCall, route: Action, outcome: Outcome): Prom
   })
 }
 
-async function confirmPage(call: DeskCall, route: Action, form: URLSearchParams, question: string): Promise<PageReply> {
+/** Asks for a confirmation: by the passkey if it is needed anyway, else by a button. */
+async function askToConfirm(
+  call: DeskCall,
+  route: Action,
+  form: URLSearchParams,
+  question: string
+): Promise<PageReply> {
   const { title, back } = await route.form(call)
   const hidden = { ...Object.fromEntries([...form].filter(([name]) => name !== 'nonce')), sure: '1' }
+  if (needsProof(call.visit.actor, route.needs))
+    return proofPage(call, { command: route.command(call, form), form: new URLSearchParams(hidden), question })
   const { t } = call.words
   return page(call, {
     title,

@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { parseWith } from '../../platform/http/validation.ts'
+import { emailKey } from '../../platform/text.ts'
 import { listDeskLog } from '../../shop/desk/act.ts'
 import { getPerson, invite, listPeople, personInput, removePerson } from '../../shop/desk/people.ts'
 import { addPasskey, listPasskeys, newPasskeyRequest, removePasskey } from '../../shop/desk/passkeys.ts'
@@ -175,6 +176,8 @@ export const ownActions: readonly Action[] = [
       submit: words.t('desk.addPasskey'),
       back: { label: words.t('desk.access'), url: '/desk/access' }
     }),
+    // Its challenge is issued only to who has used a passkey.
+    isFollowUp: (form) => form.has('made'),
     command: ({ visit }) =>
       `shopstead desk invite ${shellWord(visit.person?.email ?? 'EMAIL')} --role ${visit.actor.role}`,
     run: async (call, form) => {
@@ -226,11 +229,7 @@ export const ownActions: readonly Action[] = [
       `shopstead desk invite ${shellWord(textOf(form, 'email') ?? 'EMAIL')} --role ${shellWord(textOf(form, 'role') ?? 'orders')}`,
     run: ({ app, now, visit, words }, form) => {
       const input = parseWith(personInput, { email: form.get('email') ?? '', role: form.get('role') ?? '' })
-      if (
-        visit.person !== null &&
-        input.email.toLowerCase() === visit.person.email.toLowerCase() &&
-        input.role !== 'owner'
-      )
+      if (visit.person !== null && emailKey(input.email) === visit.person.emailKey && input.role !== 'owner')
         throw new AppError('CONFLICT', words.t('desk.ownRole'))
       invite(app, input, now)
       return '/desk/access'

@@ -55,6 +55,8 @@ function manifest({ app }: Arrival): PageReply {
 
 type PasskeyForm = {
   title: TextKey
+  /** What the person confirms by the passkey. */
+  question?: string | null
   text: string
   to: string
   use: 'create' | 'get'
@@ -70,8 +72,8 @@ type PasskeyForm = {
 /** A page with a button that makes or uses a passkey. */
 export function passkeyPage(app: App, visit: Visit | null, path: string, form: PasskeyForm): HtmlReply {
   const { t } = siteOf(app)
-  const { title, submit, status = 200, hidden = [], cancel = null, command = null, error = null, ...rest } = form
-  const data = { ...rest, submit: t(submit), hidden: [...hidden], cancel, command, error }
+  const { title, submit, status = 200, question = null, cancel = null, command = null, error = null, ...rest } = form
+  const data = { ...rest, question, submit: t(submit), hidden: [...(form.hidden ?? [])], cancel, command, error }
   return {
     status,
     template: 'desk-passkey',
@@ -162,12 +164,12 @@ async function acceptInvitation(arrival: Arrival): Promise<PageReply> {
 /** Asks for a use of the passkey before what is guarded, and sends the form again with it. */
 export function proofPage(
   { app, visit, path, now, words, nonce }: DeskCall,
-  command: string,
-  form: URLSearchParams
+  { command, form, question }: { command: string; form: URLSearchParams; question: string | null }
 ): PageReply {
   const kept = [...form].filter(([name]) => name !== 'nonce' && name !== 'credential')
   return passkeyPage(app, visit, path, {
     title: 'desk.proof',
+    question,
     text: words.t('desk.proofText'),
     to: path,
     use: 'get',

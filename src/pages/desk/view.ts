@@ -201,6 +201,8 @@ export type Action = {
   confirm?: (call: DeskCall, form: URLSearchParams) => string | Promise<string>
   /** The state of what the action changes. The action is refused when it has changed since the form was shown. */
   version?: (call: DeskCall) => string
+  /** Whether a form is the second step of one that was sent with the passkey. The action checks that itself. */
+  isFollowUp?: (form: URLSearchParams) => boolean
   /** The command that does the same, with what was typed. */
   command: (call: DeskCall, form: URLSearchParams) => string
   /** Does it. Returns the path of the page to show next, or a page or a file. */

@@ -26,7 +26,7 @@ export async function act<T>(
   now: number,
   work: () => T | Promise<T>
 ): Promise<T> {
-  requirePermission(actor, permission, now)
+  requirePermission(actor, permission)
   await takePoints(shop, 'RATE_LIMITED', { bucket: 'desk_person', key: String(actor.personId ?? 'shell') })
   const { personId } = actor
   const row = { personId, action: permission, subject, outcome: 'begun' as const, at: now }

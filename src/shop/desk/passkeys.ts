@@ -14,7 +14,7 @@ import { assertPointsLeft, countFailure } from '../limits/points.ts'
 import { setting } from '../settings/settings.ts'
 import { findInvited, useInvitation } from './people.ts'
 import type { PersonRow } from './people.ts'
-import { proveSession, startDeskSession } from './sessions.ts'
+import { startDeskSession } from './sessions.ts'
 import type { DeskSessionRow } from './sessions.ts'
 import { deskPasskeys, deskPeople } from './schema.ts'
 
@@ -163,7 +163,7 @@ export async function addPasskey(
 export type Visitor = { addressKey: string; userAgent: string }
 
 /**
- * Logs a person in by a passkey, or notes the use of one in a session. Each challenge works once.
+ * Logs a person in by a passkey, or checks that the person of a session has used theirs now. Each challenge works once.
  *
  * @param sent what navigator.credentials.get returned, as JSON
  * @returns the token of the new session; null for a session's fresh check
@@ -199,9 +199,7 @@ export async function usePasskey(
       const newer = and(eq(deskPasskeys.id, passkey.id), lt(deskPasskeys.challengeAt, challengeAt))
       const counted = { counter: authenticationInfo.newCounter, challengeAt, lastUsedAt: now }
       if (tx.orm.update(deskPasskeys).set(counted).where(newer).run().changes === 0) return undefined
-      if (session === null) return startDeskSession(tx, passkey.personId, visitor.userAgent, now)
-      proveSession(tx, session.id, now)
-      return null
+      return session === null ? startDeskSession(tx, passkey.personId, visitor.userAgent, now) : null
     })
   })
 }

@@ -3,7 +3,7 @@ export type Role = (typeof roles)[number]
 
 type Rule = {
   roles: readonly Role[]
-  /** Moves money, or takes data of people out or away: only within minutes of a use of the passkey. */
+  /** Moves money, changes settings or access, or takes data of people out or away: each time only with the passkey. */
   isGuarded?: true
 }
 
@@ -47,12 +47,9 @@ export type Actor = {
   /** Null for a person with a shell on the machine ("shopstead desk open"). */
   readonly personId: number | null
   readonly role: Role
-  /** When the person last used a passkey; null for one who needs none. */
-  readonly provenAt: number | null
+  /** Whether the person used a passkey for this very request. Whoever has a shell on the machine needs none. */
+  readonly isProven: boolean
 }
-
-/** For how long a use of the passkey allows what is guarded. */
-const guardMs = 5 * 60_000
 
 /** Whether the role of a person has a permission. */
 export function isAllowed(actor: Actor, permission: Permission): boolean {
@@ -61,10 +58,9 @@ export function isAllowed(actor: Actor, permission: Permission): boolean {
 }
 
 /** Whether a permission needs a use of the passkey first. */
-export function needsProof(actor: Actor, permission: Permission, now: number): boolean {
+export function needsProof(actor: Actor, permission: Permission): boolean {
   const { isGuarded }: Rule = permissions[permission]
-  if (isGuarded !== true || actor.provenAt === null) return false
-  return now - actor.provenAt >= guardMs || now < actor.provenAt
+  return isGuarded === true && !actor.isProven
 }
 
 /** The name of a person in the history of orders and in other records. */
@@ -89,7 +85,7 @@ export function requireRole(actor: Actor, permission: Permission): void {
 }
 
 /** @throws DeskRefusal when the role of the person has no permission, or a use of the passkey is needed first */
-export function requirePermission(actor: Actor, permission: Permission, now: number): void {
+export function requirePermission(actor: Actor, permission: Permission): void {
   requireRole(actor, permission)
-  if (needsProof(actor, permission, now)) throw new DeskRefusal('proof', permission)
+  if (needsProof(actor, permission)) throw new DeskRefusal('proof', permission)
 }

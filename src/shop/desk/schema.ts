@@ -65,9 +65,7 @@ export const deskSessions = sqliteTable(
     /** The browser and system, such as `Chrome, Android`. */
     device: text('device').notNull(),
     createdAt: instant('created_at').notNull(),
-    lastSeenAt: instant('last_seen_at').notNull(),
-    /** When the person last used a passkey. */
-    provenAt: instant('proven_at').notNull()
+    lastSeenAt: instant('last_seen_at').notNull()
   },
   (t) => [
     uniqueIndex('desk_sessions_hash').on(t.tokenHash),

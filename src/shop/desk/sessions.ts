@@ -26,7 +26,7 @@ export function startDeskSession(tx: Tx, personId: number, userAgent: string, no
   const row = { tokenHash: tokenHash(token), personId, device: deviceOf(userAgent) }
   tx.orm
     .insert(deskSessions)
-    .values({ ...row, createdAt: now, lastSeenAt: now, provenAt: now })
+    .values({ ...row, createdAt: now, lastSeenAt: now })
     .run()
   return token
 }
@@ -54,11 +54,6 @@ export function findDeskSession(
   if (now - lastSeenAt >= touchEveryMs || isFromFuture(lastSeenAt, now))
     write(db, (tx) => tx.orm.update(deskSessions).set({ lastSeenAt: now }).where(eq(deskSessions.id, id)).run())
   return found
-}
-
-/** Notes that the person of a session has used a passkey now. */
-export function proveSession(tx: Tx, id: number, now: number): void {
-  tx.orm.update(deskSessions).set({ provenAt: now }).where(eq(deskSessions.id, id)).run()
 }
 
 /** Ends a session of a person. An unknown id changes nothing. */

@@ -618,7 +618,6 @@ CREATE TABLE `desk_sessions` (
 	`device` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`last_seen_at` integer NOT NULL,
-	`proven_at` integer NOT NULL,
 	FOREIGN KEY (`person_id`) REFERENCES `desk_people`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
@@ -735,6 +734,64 @@ CREATE TABLE `moved_rows` (
 	PRIMARY KEY(`source`, `kind`, `source_id`)
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `order_credits` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`order_id` integer NOT NULL,
+	`refund_id` integer,
+	`gift_card_id` integer,
+	`amount_minor` integer NOT NULL,
+	`state` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`refund_id`) REFERENCES `order_refunds`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`gift_card_id`) REFERENCES `gift_cards`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "order_credits_state" CHECK("order_credits"."state" IN ('held', 'spent', 'returned')),
+	CONSTRAINT "order_credits_source" CHECK(("order_credits"."refund_id" IS NULL) <> ("order_credits"."gift_card_id" IS NULL)),
+	CONSTRAINT "order_credits_amount" CHECK("order_credits"."amount_minor" > 0 OR ("order_credits"."gift_card_id" IS NOT NULL AND "order_credits"."amount_minor" = 0))
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `order_credits_by_order` ON `order_credits` (`order_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `order_credits_by_refund` ON `order_credits` (`refund_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `order_credits_by_gift_card` ON `order_credits` (`gift_card_id`,`order_id`);--> statement-breakpoint
+CREATE TABLE `order_refunds` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`order_id` integer NOT NULL,
+	`amount_minor` integer NOT NULL,
+	`goods_minor` integer NOT NULL,
+	`reason` text,
+	`state` text NOT NULL,
+	`way` text DEFAULT 'payment' NOT NULL,
+	`gift_card_id` integer,
+	`created_at` integer NOT NULL,
+	`done_at` integer,
+	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`gift_card_id`) REFERENCES `gift_cards`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "order_refunds_way" CHECK("order_refunds"."way" IN ('payment', 'order', 'gift_card')),
+	CONSTRAINT "order_refunds_gift_card" CHECK(("order_refunds"."way" = 'gift_card') = ("order_refunds"."gift_card_id" IS NOT NULL)),
+	CONSTRAINT "order_refunds_state" CHECK("order_refunds"."state" IN ('requested', 'done', 'failed')),
+	CONSTRAINT "order_refunds_goods" CHECK("order_refunds"."goods_minor" BETWEEN 0 AND "order_refunds"."amount_minor")
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `order_refunds_by_order` ON `order_refunds` (`order_id`,`id`);--> statement-breakpoint
+CREATE TABLE `refund_lines` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`refund_id` integer NOT NULL,
+	`order_item_id` integer,
+	`tax_row` integer,
+	`quantity` integer NOT NULL,
+	`amount_minor` integer NOT NULL,
+	`tax_minor` integer NOT NULL,
+	`restock` integer,
+	`released` integer DEFAULT 0 NOT NULL,
+	FOREIGN KEY (`refund_id`) REFERENCES `order_refunds`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`order_item_id`) REFERENCES `order_items`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "refund_lines_quantity" CHECK("refund_lines"."quantity" >= 0),
+	CONSTRAINT "refund_lines_amount" CHECK("refund_lines"."amount_minor" >= 0),
+	CONSTRAINT "refund_lines_tax" CHECK("refund_lines"."tax_minor" BETWEEN 0 AND "refund_lines"."amount_minor")
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `refund_lines_by_refund` ON `refund_lines` (`refund_id`,`id`);--> statement-breakpoint
 CREATE TABLE `customer_order_totals` (
 	`user_id` integer PRIMARY KEY NOT NULL,
 	`total` integer NOT NULL
@@ -810,26 +867,6 @@ CREATE TABLE `order_coupons` (
 CREATE UNIQUE INDEX `order_coupons_once` ON `order_coupons` (`order_id`,`coupon_id`);--> statement-breakpoint
 CREATE INDEX `order_coupons_by_customer` ON `order_coupons` (`coupon_id`,`customer_key`);--> statement-breakpoint
 CREATE INDEX `order_coupons_by_mailbox` ON `order_coupons` (`mailbox_hash`) WHERE mailbox_hash IS NOT NULL;--> statement-breakpoint
-CREATE TABLE `order_credits` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`order_id` integer NOT NULL,
-	`refund_id` integer,
-	`gift_card_id` integer,
-	`amount_minor` integer NOT NULL,
-	`state` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`updated_at` integer NOT NULL,
-	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`refund_id`) REFERENCES `order_refunds`(`id`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`gift_card_id`) REFERENCES `gift_cards`(`id`) ON UPDATE no action ON DELETE no action,
-	CONSTRAINT "order_credits_state" CHECK("order_credits"."state" IN ('held', 'spent', 'returned')),
-	CONSTRAINT "order_credits_source" CHECK(("order_credits"."refund_id" IS NULL) <> ("order_credits"."gift_card_id" IS NULL)),
-	CONSTRAINT "order_credits_amount" CHECK("order_credits"."amount_minor" > 0 OR ("order_credits"."gift_card_id" IS NOT NULL AND "order_credits"."amount_minor" = 0))
-) STRICT;
---> statement-breakpoint
-CREATE INDEX `order_credits_by_order` ON `order_credits` (`order_id`,`id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `order_credits_by_refund` ON `order_credits` (`refund_id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `order_credits_by_gift_card` ON `order_credits` (`gift_card_id`,`order_id`);--> statement-breakpoint
 CREATE TABLE `order_history` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`order_id` integer NOT NULL,
@@ -885,26 +922,6 @@ CREATE TABLE `order_items` (
 --> statement-breakpoint
 CREATE INDEX `order_items_by_order` ON `order_items` (`order_id`,`id`,`product_id`,`variation_id`,`quantity`,`total_minor`);--> statement-breakpoint
 CREATE INDEX `order_items_by_product` ON `order_items` (`product_id`);--> statement-breakpoint
-CREATE TABLE `order_refunds` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`order_id` integer NOT NULL,
-	`amount_minor` integer NOT NULL,
-	`goods_minor` integer NOT NULL,
-	`reason` text,
-	`state` text NOT NULL,
-	`way` text DEFAULT 'payment' NOT NULL,
-	`gift_card_id` integer,
-	`created_at` integer NOT NULL,
-	`done_at` integer,
-	FOREIGN KEY (`order_id`) REFERENCES `orders`(`id`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`gift_card_id`) REFERENCES `gift_cards`(`id`) ON UPDATE no action ON DELETE no action,
-	CONSTRAINT "order_refunds_way" CHECK("order_refunds"."way" IN ('payment', 'order', 'gift_card')),
-	CONSTRAINT "order_refunds_gift_card" CHECK(("order_refunds"."way" = 'gift_card') = ("order_refunds"."gift_card_id" IS NOT NULL)),
-	CONSTRAINT "order_refunds_state" CHECK("order_refunds"."state" IN ('requested', 'done', 'failed')),
-	CONSTRAINT "order_refunds_goods" CHECK("order_refunds"."goods_minor" BETWEEN 0 AND "order_refunds"."amount_minor")
-) STRICT;
---> statement-breakpoint
-CREATE INDEX `order_refunds_by_order` ON `order_refunds` (`order_id`,`id`);--> statement-breakpoint
 CREATE TABLE `order_taxes` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`order_id` integer NOT NULL,
@@ -993,24 +1010,6 @@ CREATE INDEX `orders_by_time` ON `orders` (`created_at`,`id`);--> statement-brea
 CREATE INDEX `orders_unpaid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR gift_recipient IS NOT NULL OR vat_id IS NOT NULL OR vat_check IS NOT NULL OR buyer_reference IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
 CREATE INDEX `orders_paid_guests` ON `orders` (`created_at`) WHERE user_id IS NULL AND paid_at IS NOT NULL AND (email IS NOT NULL OR contact <> '{}' OR billing_address IS NOT NULL OR shipping_address IS NOT NULL OR notes IS NOT NULL OR gift_recipient IS NOT NULL OR vat_id IS NOT NULL OR vat_check IS NOT NULL OR buyer_reference IS NOT NULL OR imported_record IS NOT NULL);--> statement-breakpoint
 CREATE INDEX `orders_held` ON `orders` (`hold_ends_at`) WHERE status = 'pending';--> statement-breakpoint
-CREATE TABLE `refund_lines` (
-	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`refund_id` integer NOT NULL,
-	`order_item_id` integer,
-	`tax_row` integer,
-	`quantity` integer NOT NULL,
-	`amount_minor` integer NOT NULL,
-	`tax_minor` integer NOT NULL,
-	`restock` integer,
-	`released` integer DEFAULT 0 NOT NULL,
-	FOREIGN KEY (`refund_id`) REFERENCES `order_refunds`(`id`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`order_item_id`) REFERENCES `order_items`(`id`) ON UPDATE no action ON DELETE no action,
-	CONSTRAINT "refund_lines_quantity" CHECK("refund_lines"."quantity" >= 0),
-	CONSTRAINT "refund_lines_amount" CHECK("refund_lines"."amount_minor" >= 0),
-	CONSTRAINT "refund_lines_tax" CHECK("refund_lines"."tax_minor" BETWEEN 0 AND "refund_lines"."amount_minor")
-) STRICT;
---> statement-breakpoint
-CREATE INDEX `refund_lines_by_refund` ON `refund_lines` (`refund_id`,`id`);--> statement-breakpoint
 CREATE TABLE `gateway_customers` (
 	`user_id` integer NOT NULL,
 	`gateway` text NOT NULL,
@@ -1464,15 +1463,15 @@ CREATE TRIGGER `orders_moved` AFTER UPDATE OF user_id ON `orders` WHEN OLD.user_
           INSERT INTO customer_order_totals (user_id, total) SELECT NEW.user_id, 1 WHERE NEW.user_id IS NOT NULL
           ON CONFLICT (user_id) DO UPDATE SET total = total + 1; END;
 --> statement-breakpoint
-CREATE TRIGGER `order_credits_hold_card` AFTER INSERT ON `order_credits` WHEN NEW.gift_card_id IS NOT NULL BEGIN UPDATE gift_cards SET held_minor = held_minor + (NEW.state = 'held') * NEW.amount_minor WHERE id = NEW.gift_card_id; END;
---> statement-breakpoint
-CREATE TRIGGER `order_credits_held_card` AFTER UPDATE OF state, amount_minor ON `order_credits` WHEN NEW.gift_card_id IS NOT NULL BEGIN UPDATE gift_cards SET held_minor = held_minor - (OLD.state = 'held') * OLD.amount_minor + (NEW.state = 'held') * NEW.amount_minor WHERE id = NEW.gift_card_id; END;
---> statement-breakpoint
 CREATE TRIGGER `orders_kept` BEFORE DELETE ON `orders` BEGIN SELECT RAISE(ABORT, 'orders are never deleted'); END;
 --> statement-breakpoint
 CREATE TRIGGER `order_history_unchanged` BEFORE UPDATE ON `order_history` BEGIN SELECT RAISE(ABORT, 'the audit rows are append-only'); END;
 --> statement-breakpoint
 CREATE TRIGGER `order_history_kept` BEFORE DELETE ON `order_history` BEGIN SELECT RAISE(ABORT, 'the audit rows are append-only'); END;
+--> statement-breakpoint
+CREATE TRIGGER `order_credits_hold_card` AFTER INSERT ON `order_credits` WHEN NEW.gift_card_id IS NOT NULL BEGIN UPDATE gift_cards SET held_minor = held_minor + (NEW.state = 'held') * NEW.amount_minor WHERE id = NEW.gift_card_id; END;
+--> statement-breakpoint
+CREATE TRIGGER `order_credits_held_card` AFTER UPDATE OF state, amount_minor ON `order_credits` WHEN NEW.gift_card_id IS NOT NULL BEGIN UPDATE gift_cards SET held_minor = held_minor - (OLD.state = 'held') * OLD.amount_minor + (NEW.state = 'held') * NEW.amount_minor WHERE id = NEW.gift_card_id; END;
 --> statement-breakpoint
 CREATE TRIGGER `invoices_gapless` BEFORE INSERT ON `invoices` WHEN NEW.sequence <> max(
       1 + (SELECT coalesce(max(sequence), 0) FROM invoices WHERE kind = NEW.kind AND year = NEW.year),
