@@ -75,7 +75,12 @@ export type Buyer = keyof typeof purchases
  * A task in words, and the command that does it. `{ada}` is the number of Ada's order, `{file.ext}` the path of a file,
  * `{tomorrow}` and `{nextWeek}` are days; a text in double quotes is one word.
  */
-export type Task = { title: string; command: string }
+export type Task = {
+  title: string
+  command: string
+  /** Commands of other tasks that must have been done with these orders, too. */
+  given?: readonly string[]
+}
 
 /** What is done before the buyers come: the catalog, prices and one gift card. */
 export const openingTasks = [
@@ -130,10 +135,15 @@ export const laterTasks = [
     title: 'return a part of the price as goodwill',
     command: 'orders refund {gil} --amount 5 --reason "late parcel" --yes'
   },
-  { title: 'expect goods that come back', command: 'orders return {ivo} --item 1:1 --yes' },
+  {
+    title: 'expect goods that come back',
+    given: ['orders ship {ivo}'],
+    command: 'orders return {ivo} --item 1:1 --yes'
+  },
   { title: 'take goods back and refund them', command: 'orders return {ivo} --received --restock --yes' },
   {
     title: 'exchange a size',
+    given: ['orders ship {hana}'],
     command: 'orders return {hana} --item 1:1 --exchange gansey/GANSEY-M:1 --received --restock --yes'
   },
   { title: 'block a stolen gift card', command: 'gift-cards block {cardOfLou}' },
