@@ -78,7 +78,7 @@ async function measure(context: AbuseContext, attacking: Attack, metricsPort: nu
   const { trial, customers, dataDir } = context
   const name = `${what}, ${source.name}`
   trial.progress(name)
-  const forMs = trial.isFull ? 15_000 : 3_000
+  const forMs = trial.isFull ? 15_000 : 1_000
   await customers.sample()
   const rowsBefore = countRows(dataDir)
   const { result: sent, peaks } = await withPeaks(metricsPort, () => run(context, attacking, forMs))

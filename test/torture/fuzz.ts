@@ -26,7 +26,7 @@ export const fuzz: Part = {
 }
 
 async function run(trial: Trial): Promise<void> {
-  const times = trial.isFull ? 100_000 : 2_000
+  const times = trial.isFull ? 100_000 : 400
   await fuzzImporters(times, trial)
   await fuzzShop(trial, times)
   await fuzzPages(trial, times)
@@ -76,7 +76,7 @@ async function fuzzShop(trial: Trial, times: number): Promise<void> {
     },
     trial
   )
-  await fuzzImportCommands(trial.isFull ? 2_000 : 40, shop.dataDir, shop.secrets, trial)
+  await fuzzImportCommands(trial.isFull ? 2_000 : 15, shop.dataDir, shop.secrets, trial)
   await endProxy(proxy, shop, trial)
   await shop.verifyEnd(trial)
 }

@@ -75,7 +75,7 @@ export const quotes: Part = {
     const server = await servePacked(trial.packed, { dataDir })
     const buyers = ['', '', '', '']
     try {
-      for (let round = 0; round < (trial.isFull ? 10_000 : 300); round += 1) {
+      for (let round = 0; round < (trial.isFull ? 10_000 : 100); round += 1) {
         const who = trial.random.between(0, buyers.length - 1)
         buyers[who] = await buy(trial, server.apiRoot, buyers[who] ?? '')
       }

@@ -48,7 +48,7 @@ export const replica: Part = {
 
 async function runRounds(machine: LostMachine): Promise<void> {
   const { trial, shop, dataDir } = machine
-  const rounds = trial.isFull ? 100 : 3
+  const rounds = trial.isFull ? 100 : 2
   let placed: Placed[] = []
   const lateMs: number[] = []
   for (let round = 1; round <= rounds; round += 1) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { tryWork } from './operators.ts'
+import { tryWorks } from './operators.ts'
 import { writePictures, writeProducts } from './operators/catalog-work.ts'
 import { shoppers } from './operators/work.ts'
 import type { Work } from './operators/work.ts'
@@ -11,7 +11,7 @@ const day: Work = {
   buyers: { ...shoppers, perSecond: 10 },
   memoryMb: 512,
   async prepare({ dataDir, isFull }) {
-    writeProducts(dataDir, isFull ? 10_000 : 1_000)
+    writeProducts(dataDir, isFull ? 10_000 : 500)
     await writePictures(dataDir, isFull ? 500 : 20)
   },
   async run({ command, dataDir }) {
@@ -29,5 +29,5 @@ const day: Work = {
 export const smallMachine: Part = {
   name: 'small-machine',
   about: "a shop's day on a machine with one core and 512 MB: nothing refused, and no process ended",
-  run: (trial) => tryWork(trial, day)
+  run: (trial) => tryWorks(trial, [day])
 }

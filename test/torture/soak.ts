@@ -121,7 +121,7 @@ async function work(
   stats: ProcessStats,
   metricsUrl: string
 ): Promise<Reading[]> {
-  const [total, intervals] = trial.isFull ? [200_000, 40] : [8_000, 16]
+  const [total, intervals] = trial.isFull ? [200_000, 40] : [8_000, 8]
   const readings: Reading[] = []
   for (let done = 0; done < total;) {
     await shoppers.sendRequests(total / intervals)

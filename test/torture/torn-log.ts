@@ -103,7 +103,7 @@ async function damageLogs(trial: Trial, killed: KilledShop, torn: string, env: R
     trial.count(damage.kind)
     writeDamaged(killed, damage, torn, trial.random)
     for (const text of verify(killed, damage, torn)) trial.violation(`${damage.kind} at ${damage.from}: ${text}`)
-    if (time % (trial.isFull ? 20 : 25) === 0) {
+    if (time % (trial.isFull ? 20 : 50) === 0) {
       writeDamaged(killed, damage, torn, trial.random)
       await startOn(trial, torn, env)
     }

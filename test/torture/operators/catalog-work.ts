@@ -4,7 +4,7 @@ import sharp from 'sharp'
 import { checkouts, shoppers } from './work.ts'
 import type { Work } from './work.ts'
 
-const many = (isFull: boolean): number => (isFull ? 100_000 : 3_000)
+const many = (isFull: boolean): number => (isFull ? 100_000 : 500)
 
 function productOf(number: number): object {
   const description = `Lantern ${number} of copper and glass for a table in the garden, with a wick and two handles. `

@@ -4,7 +4,7 @@ import { people } from '../../bench/generated-shop.ts'
 import { shoppers } from './work.ts'
 import type { Work } from './work.ts'
 
-const size = { short: { orders: 20_000 }, full: { orders: 1_000_000 } }
+const size = { orders: 1_000_000 }
 
 /** Work on orders and accounts, and on the whole database. */
 export const orderWork: readonly Work[] = [
@@ -34,7 +34,7 @@ export const orderWork: readonly Work[] = [
     name: 'backup and its verification',
     buyers: shoppers,
     // 2 GB.
-    size: { short: { orders: 20_000 }, full: { orders: 1_800_000 } },
+    size: { orders: 1_800_000 },
     async run({ command, dataDir }) {
       await command('backup', 'create')
       const folder = join(dataDir, 'backups')

@@ -17,8 +17,8 @@ export type Work = {
   name: string
   /** The buyers beside it. */
   buyers: Buyers
-  /** What the shop has more of than usual. */
-  size?: { short: Partial<Size>; full: Partial<Size> }
+  /** What the shop of the full form has more of than usual. */
+  size?: Partial<Size>
   /** How many payment pages are opened before the work. */
   pages?: { short: number; full: number }
   /** Fills the stopped shop with what the work needs. */
