@@ -167,7 +167,7 @@ describe('the package', () => {
     }
     for (const layer of ['command', 'proxy', 'systemd']) expect(packagesOf(layer)).toEqual([])
     expect(packagesOf('listener')).toEqual([])
-    expect(packagesOf('server')).toEqual(['@node-rs/argon2', 'better-sqlite3', 'csv-stringify/sync'])
+    expect(packagesOf('server')).toEqual(['better-sqlite3', 'csv-stringify/sync'])
   })
 
   it('declares the types that the API description gives', () => {

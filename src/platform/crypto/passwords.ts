@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os'
-import { hash, verify } from '@node-rs/argon2'
 import { AppError } from '../../errors.ts'
 import { importedCost, verifyImported } from './imported-hashes.ts'
 
@@ -43,6 +42,8 @@ export type PasswordHasher = {
 export function createPasswordHasher(options: { slots?: number; cost?: Cost } = {}): PasswordHasher {
   const { slots = Math.max(1, availableParallelism() - 1), cost = owaspCost } = options
   const current = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`
+  // A salt and a hash of zero bytes: no known password has it.
+  const absent = `${current}${'A'.repeat(22)}$${'A'.repeat(43)}`
   let running = 0
   const waiting: (() => void)[] = []
 
@@ -63,16 +64,15 @@ export function createPasswordHasher(options: { slots?: number; cost?: Cost } = 
     }
   }
 
-  const absent = inTurn(() => hash('no account has this password', cost))
   const verifyHash = async (storedHash: string, password: string, costs: readonly string[] = []): Promise<boolean> => {
-    const dummy = await absent
+    const { verify } = await argon2()
     const compare = (candidate: string): Promise<boolean> =>
       importedCost(candidate) === undefined
         ? // The library rejects immediately when salt or hash is not base64.
-          verify(candidate, password).catch(async () => (await verify(dummy, password)) && false)
+          verify(candidate, password).catch(async () => (await verify(absent, password)) && false)
         : verifyImported(candidate, password)
     const one = new Map<string | undefined, string>(
-      [...costs, dummy].map((candidate) => [costOf(candidate), candidate])
+      [...costs, absent].map((candidate) => [costOf(candidate), candidate])
     )
     one.set(costOf(storedHash), storedHash)
     one.delete(undefined)
@@ -85,15 +85,20 @@ export function createPasswordHasher(options: { slots?: number; cost?: Cost } = 
   }
 
   return {
-    hash: (password) => inTurn(() => hash(password, cost)),
+    hash: (password) => inTurn(async () => (await argon2()).hash(password, cost)),
     verify: verifyHash,
     async verifyNothing(password, costs) {
-      await verifyHash(await absent, password, costs)
+      await verifyHash(absent, password, costs)
       return false
     },
     needsRehash: (storedHash) => !storedHash.startsWith(current),
     load: () => ({ running, waiting: waiting.length })
   }
+}
+
+/** Native code of 3 MB, which an idle server and most commands do not need. */
+function argon2(): Promise<typeof import('@node-rs/argon2')> {
+  return import('@node-rs/argon2')
 }
 
 /** Whether a stored hash can be checked: it is well-formed and within the bounds. */

@@ -23,13 +23,16 @@ export function countryCodes(): string[] {
   return [...assigned]
 }
 
-const names = {
-  en: new Intl.DisplayNames('en', { type: 'region' }),
-  de: new Intl.DisplayNames('de', { type: 'region' }),
-  fr: new Intl.DisplayNames('fr', { type: 'region' })
-} as const satisfies Record<Language, Intl.DisplayNames>
+const names = new Map<Language, Intl.DisplayNames>()
+
+/** Made at first use, because each takes a megabyte. */
+function namesIn(language: Language): Intl.DisplayNames {
+  const known = names.get(language) ?? new Intl.DisplayNames(language, { type: 'region' })
+  names.set(language, known)
+  return known
+}
 
 /** The name of a country. A text that is not a country stays as it is. */
 export function countryName(code: string, language: Language = 'en'): string {
-  return isCountry(code) ? (names[language].of(code) ?? code) : code
+  return isCountry(code) ? (namesIn(language).of(code) ?? code) : code
 }

@@ -13,7 +13,7 @@ describe('a password', () => {
     expect(two).not.toBe(one)
     expect(await hasher.verify(one, 'lantern')).toBe(true)
     expect(await hasher.verify(one, 'Lantern')).toBe(false)
-    expect(await hasher.verifyNothing('no account has this password')).toBe(false)
+    expect(await hasher.verifyNothing('lantern')).toBe(false)
   })
 
   it('is not truncated at any length', async () => {
@@ -49,8 +49,7 @@ describe('a password', () => {
 describe('many concurrent passwords', () => {
   it('are hashed at most one per slot at the same time', async () => {
     const hasher = createPasswordHasher({ slots: 2 })
-    // The hasher's own hash, of no account's password, takes the first turn.
-    const work = [hasher.verifyNothing('lantern'), ...Array.from({ length: 10 }, () => hasher.hash('lantern'))]
+    const work = Array.from({ length: 11 }, () => hasher.hash('lantern'))
     expect(hasher.load()).toEqual({ running: 2, waiting: 9 })
     await Promise.all(work)
     expect(hasher.load()).toEqual({ running: 0, waiting: 0 })
