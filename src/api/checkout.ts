@@ -29,7 +29,7 @@ import type { Call } from './route.ts'
 import type { Holder } from '../shop/orders/holds.ts'
 import { countVisitor } from '../shop/limits/visitors.ts'
 import { setting } from '../shop/settings/settings.ts'
-import { quoteCart } from '../shop/checkout/quote.ts'
+import { quoteCart, translateQuote } from '../shop/checkout/quote.ts'
 import { emailProofData, quoteData } from '../shop/checkout/shapes.ts'
 import { paymentConfig } from '../shop/checkout/payment-config.ts'
 import { paymentConfigData } from '../shop/checkout/payment-config.ts'
@@ -255,7 +255,8 @@ export const quoteRoutes = [
       const { shop, addressKey, now } = call
       const mailbox = findMailboxProof(shop, call.request)
       const caller = { user: call.identity?.user ?? null, addressKey, holder: readHolder(call), mailbox }
-      return { data: await quoteCart(shop, body, caller, now) }
+      const quote = await quoteCart(shop, body, caller, now)
+      return { data: shop.language === undefined ? quote : translateQuote(shop, quote) }
     }
   })
 ]

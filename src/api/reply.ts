@@ -7,6 +7,7 @@ import { describeError, clientLog } from '../platform/log.ts'
 import { baseOf } from '../platform/texts/languages.ts'
 import type { TextKey } from '../platform/texts/languages.ts'
 import { browserLanguage, wordsOf } from '../shop/settings/language.ts'
+import { translateError } from '../shop/settings/translate.ts'
 import { isPublicCode } from './answers/error-codes.ts'
 import type { PublicCode } from './answers/error-codes.ts'
 import type { Reply, Route, Call } from './route.ts'
@@ -47,11 +48,11 @@ export function toFailure(
   return failure(inWordsOf(app, withStatusOf(route, known), language), ids, now, { noStore: true })
 }
 
-/** An error with the message of its code in another language than English, whose messages say more. */
+/** An error in another language than English: its message is at least the text of its code. */
 function inWordsOf(app: App, error: AppError, language: string | null): AppError {
   if (language === null || baseOf(language) === 'en' || !isPublicCode(error.code)) return error
-  const message = wordsOf({ ...app, language }).t(messageKey(error.code))
-  return new AppError(error.code, message, error.details, { status: error.status, headers: error.headers })
+  const shop = { ...app, language }
+  return translateError(shop, error, wordsOf(shop).t(messageKey(error.code)))
 }
 
 /** Does not compile for a code without a text. */

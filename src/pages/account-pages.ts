@@ -10,6 +10,7 @@ import { confirmEmailChange, findEmailChange, undoEmailChange } from '../shop/cu
 import { resetPassword } from '../shop/customers/reset-password.ts'
 import { needsPasswordToVerify, verifyEmail } from '../shop/customers/verify-email.ts'
 import type { LinkCaller, LinkInput } from '../shop/customers/use-email-link.ts'
+import { translate } from '../shop/settings/translate.ts'
 import { openPortal } from '../shop/subscriptions/own-subscriptions.ts'
 import { readForm } from './page.ts'
 import type { PageCall, PageReply, PageRoute } from './page.ts'
@@ -227,7 +228,7 @@ async function useLink(
     if (isCode(error, 'TOKEN_INVALID')) return over(call)
     if (isCode(error, 'VALIDATION_FAILED')) return refuse(422, siteOf(call.app).t('emailLink.enterPassword'))
     if (isCode(error, 'PASSWORD_POLICY_VIOLATION') || isCode(error, 'AUTH_INVALID_CREDENTIALS'))
-      return refuse(error.status, error.message)
+      return refuse(error.status, translate(call.app, error.message))
     throw error
   }
 }

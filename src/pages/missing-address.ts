@@ -1,15 +1,17 @@
 import { countryName } from '../platform/postal/countries.ts'
-import { toFieldErrors } from '../platform/http/validation.ts'
+import { messageFor, toFieldErrors } from '../platform/http/validation.ts'
 import { z } from 'zod'
 import type { FieldErrors } from '../errors.ts'
-import { nameField } from '../shop/accounts/fields.ts'
+import { nameField, optionalLine } from '../shop/accounts/fields.ts'
 import { giveAddress } from '../shop/checkout/buyer-order.ts'
 import { mayChange } from '../shop/checkout/order-visitor.ts'
 import { addressInput } from '../shop/checkout/address-rules.ts'
 import { addressPath, waitsForAddress } from '../shop/orders/address.ts'
 import { getOrderByPublicToken } from '../shop/orders/find.ts'
 import { setting } from '../shop/settings/settings.ts'
+import { translateDetails } from '../shop/settings/translate.ts'
 import { addressView } from './address-form.ts'
+import { fieldErrors } from './draft.ts'
 import { donePath } from './order-page.ts'
 import { readForm } from './page.ts'
 import { provePath, visitorOf } from './prove-page.ts'
@@ -38,8 +40,8 @@ function show(call: PageCall, typed?: Record<string, string>, refused: FieldErro
   const offered = [{ code: country, name: countryName(country, textLanguage) }]
   const rows = [
     [
-      { name: 'firstName', label: t('firstName'), autocomplete: 'given-name', required: true },
-      { name: 'lastName', label: t('lastName'), autocomplete: 'family-name', required: true }
+      { name: 'firstName', label: t('optional', { label: t('firstName') }), autocomplete: 'given-name' },
+      { name: 'lastName', label: t('lastNameOrCompany'), autocomplete: 'family-name', required: true }
     ]
   ]
   const addressForm = addressView(app.db, country, known, textLanguage, offered)
@@ -57,12 +59,15 @@ async function take(call: PageCall): Promise<PageReply> {
   const visitor = visitorOf(call, order)
   if (!mayChange(app, order, visitor, now)) return { redirect: provePath(order, 'address') }
   const typed = Object.fromEntries(await readForm(request))
-  const names = z.object({ firstName: nameField(100), lastName: nameField(100) }).safeParse(typed)
+  const names = z
+    .object({ firstName: optionalLine(100), lastName: nameField(100) })
+    .safeParse(typed, { error: messageFor })
   const country = setting(app.db, 'shop.country')
   const address = addressInput([country], siteOf(app).textLanguage).safeParse({ ...typed, country })
   if (!names.success || !address.success) {
     const issues = [...(names.error?.issues ?? []), ...(address.error?.issues ?? [])]
-    return show(call, typed, toFieldErrors({ issues }))
+    const { fieldErrors: said } = translateDetails(app, { fieldErrors: toFieldErrors({ issues }) })
+    return show(call, typed, fieldErrors.parse(said))
   }
   await giveAddress(app, param, { ...address.data, ...names.data }, visitor)
   return { redirect: donePath(order) }

@@ -12,6 +12,7 @@ import { mayChange } from '../shop/checkout/order-visitor.ts'
 import { takePagePoint } from '../shop/checkout/limits.ts'
 import { getOrder, getOrderByPublicToken } from '../shop/orders/find.ts'
 import type { OrderRow } from '../shop/orders/find.ts'
+import { translate, translateDetails } from '../shop/settings/translate.ts'
 import { draftCookie, emptyDraft, fieldErrors, pathOf, readDraft } from './draft.ts'
 import type { Draft } from './draft.ts'
 import { backUrl, orderPage } from './order-page.ts'
@@ -77,7 +78,10 @@ async function pay(call: PageCall, submitted: Submitted): Promise<PageReply> {
   const { app } = call
   const { order, values, isChange } = submitted
   const parsed = choiceInput(app, order, isChange, values).safeParse({ email: '', ...values, address: values })
-  if (!parsed.success) return again(call, submitted, { errors: byField(toFieldErrors(parsed.error)) })
+  if (!parsed.success) {
+    const { fieldErrors: said } = translateDetails(call.app, { fieldErrors: toFieldErrors(parsed.error) })
+    return again(call, submitted, { errors: byField(fieldErrors.parse(said)) })
+  }
   const { payment_method: method, shipping_method: shippingMethod, total: shownDueMinor, ...buyer } = parsed.data
   try {
     const page = await choosePayment(
@@ -140,7 +144,8 @@ function answerRefusal(call: PageCall, submitted: Submitted, error: unknown): Pa
   if (!(error instanceof AppError)) throw error
   switch (error.code) {
     case 'VALIDATION_FAILED': {
-      const { total, ...errors } = fieldErrors.parse(error.details['fieldErrors'] ?? {})
+      const { fieldErrors: said = {} } = translateDetails(call.app, error.details)
+      const { total, ...errors } = fieldErrors.parse(said)
       return again(call, submitted, { errors, message: total?.join(' ') ?? null })
     }
     case 'NOT_AUTHENTICATED':
@@ -151,7 +156,7 @@ function answerRefusal(call: PageCall, submitted: Submitted, error: unknown): Pa
     case 'RATE_LIMITED':
       return again(call, submitted, { errors: { coupon: [siteOf(call.app).t('invalid.tooManyCodes')] } })
     case 'CHECKOUT_FAILED':
-      return again(call, submitted, { message: error.message })
+      return again(call, submitted, { message: translate(call.app, error.message) })
     case 'TRANSITION_REFUSED':
       return {
         redirect: `${pathOf(submitted.order)}?gone`,

@@ -1,4 +1,4 @@
-import { undescribed } from './described.ts'
+import { undescribed, untranslated } from './described.ts'
 
 /** A response with its parsed envelope. */
 export type Answer<Data = Record<string, unknown>> = {
@@ -57,6 +57,8 @@ export class Browser {
     const wrong = path.startsWith('/')
       ? undescribed(method, path, { status: response.status, headers: response.headers, body: json })
       : []
+    if (path.startsWith('/') && new Headers({ ...this.headers, ...headers }).get('accept-language') === null)
+      wrong.push(...untranslated(`${method} ${path}`, json))
     if (wrong.length > 0) throw new Error(wrong.join('\n'))
     return { status: response.status, headers: response.headers, text, ...json } as Answer<Data>
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { describeApi } from '../../src/api/description/document.ts'
+import { findText } from '../../src/platform/texts/known-text.ts'
 import { pathPattern } from '../../src/platform/http/client-address.ts'
 import { asSchema } from '../../src/api/description/fields.ts'
 import type { Schema } from '../../src/api/description/fields.ts'
@@ -57,6 +58,22 @@ export function undescribed(
   checks.set(place, check)
   const result = check.safeParse(body)
   return result.success ? wrong : [...wrong, `${place} is not as described: ${z.prettifyError(result.error)}`]
+}
+
+/** Refusals that people read. In English they must be among the texts, so that each language has them. */
+const refusing = z.object({
+  error: z.object({ details: z.object({ fieldErrors: z.record(z.string(), z.array(z.string())) }) })
+})
+const quoted = z.object({ data: z.object({ problems: z.array(z.object({ message: z.string() })) }) })
+/** The refusals of an address are written in their language at once, because they name the fields of the country. */
+const ofAddress = /^Please (?:enter|choose) the /
+
+/** The refusals of an English answer that no other language has. */
+export function untranslated(place: string, body: unknown): string[] {
+  const errors = Object.values(refusing.safeParse(body).data?.error.details.fieldErrors ?? {}).flat()
+  const problems = quoted.safeParse(body).data?.data.problems.map(({ message }) => message) ?? []
+  const unknown = [...errors, ...problems].filter((text) => findText(text) === undefined && !ofAddress.test(text))
+  return unknown.map((text) => `${place} says what no language has: ${text}`)
 }
 
 /** Whether an answer refuses the Host header, which comes before the path and the method. */

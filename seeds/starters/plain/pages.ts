@@ -97,6 +97,8 @@ function visitOf(route: StoreRoute, url: URL, req: IncomingMessage, cookies: str
     client: createClient({
       baseUrl: `${shopUrl}/api/v1`,
       request: { headers },
+      // What the shop says, orders and emails are in the language of this site.
+      headers: { 'accept-language': site.language },
       clientAddress,
       onSetCookie: ({ header }) => cookies.push(header)
     }),
@@ -116,7 +118,7 @@ async function fetchAddressForm(
 ): Promise<AddressForm> {
   const response = await fetch(`${shopUrl}/cart/address`, {
     method: 'POST',
-    headers: { accept: 'application/json', 'accept-language': req.headers['accept-language'] ?? '' },
+    headers: { accept: 'application/json', 'accept-language': site.language },
     body: new URLSearchParams({ ...typed, check: check ? '1' : '' })
   }).catch((cause: unknown) => {
     throw new ShopError('NO_ANSWER', site.t('closedText'), { cause })

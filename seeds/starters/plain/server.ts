@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { inspect } from 'node:util'
 import { createProxy } from '@shopstead/proxy'
 import { toNodeListener } from '@shopstead/proxy/node'
 import { readBody } from './body.ts'
@@ -36,7 +37,7 @@ async function sendAddressFields(req: IncomingMessage, res: ServerResponse, sear
   const response = await fetch(`${shopUrl}/cart/address${search}`, {
     method: req.method ?? 'GET',
     headers: {
-      'accept-language': req.headers['accept-language'] ?? '',
+      'accept-language': site.language,
       ...(body === '' ? {} : { 'content-type': req.headers['content-type'] ?? '' })
     },
     ...(body === '' ? {} : { body })
@@ -47,10 +48,13 @@ async function sendAddressFields(req: IncomingMessage, res: ServerResponse, sear
 
 const server = createServer((req, res) => {
   answer(req, res).catch((error: unknown) => {
-    console.error(error)
-    if (res.headersSent) return res.destroy()
-    res.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end('Something went wrong. Try again later.\n')
+    process.stderr.write(`${inspect(error)}\n`)
+    if (res.headersSent) res.destroy()
+    else
+      res
+        .writeHead(500, { 'content-type': 'text/plain; charset=utf-8' })
+        .end('Something went wrong. Try again later.\n')
   })
 })
 const port = Number(process.env['PORT'] ?? (new URL(site.publicUrl).port || 8080))
-server.listen(port, () => console.log(`The site listens on ${site.publicUrl}`))
+server.listen(port, () => process.stdout.write(`The site listens on ${site.publicUrl}\n`))

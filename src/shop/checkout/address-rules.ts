@@ -102,7 +102,7 @@ function present(name: PartName, value: string): Partial<Address> {
  * goods are shipped to, it has the name of the recipient. An address without a street is only a place that decides about
  * prices; whether the goods need more is decided by `shippingRefusals`. Goods that are picked up need no shipping address.
  */
-export function addressRefusals(db: Db, { sent, cart, shipping, userId }: Sale): Refusal[] {
+export function addressRefusals(db: Db, { sent, cart, shipping, userId, language }: Sale): Refusal[] {
   const isPickedUp = shipping.chosen?.pickup === true
   const names = isPickedUp ? (['billingAddress'] as const) : (['shippingAddress', 'billingAddress'] as const)
   const shipTo = needsAddress(cart.lines, shipping.chosen) ? shipToOf(sent) : null
@@ -111,7 +111,8 @@ export function addressRefusals(db: Db, { sent, cart, shipping, userId }: Sale):
     if (address?.address1 === undefined) return []
     const user = address === shipTo && userId !== null ? (findUserById(db, userId) ?? null) : null
     const lacksName = address === shipTo && !isNamed(address, contactOf(sent.customer, user))
-    const errors = { ...(lacksName ? { firstName: [recipientNeeded] } : {}), ...errorsOf(address) }
+    const { name: noName } = postalTexts(language).refusals
+    const errors = { ...(lacksName ? { firstName: [noName] } : {}), ...errorsOf(address, language) }
     return Object.entries(errors).map(([part, [message = '']]) =>
       refusal({ path: `${name}.${part}`, code: 'address_invalid', message })
     )
@@ -146,10 +147,10 @@ export function lacksRecipient(
 }
 
 /** The messages for the parts of an address that its country does not accept. */
-export function errorsOf(address: Partial<SentAddress>): FieldErrors {
+export function errorsOf(address: Partial<SentAddress>, language: Language): FieldErrors {
   const { address1 = '', address2 = '', city = '', state = '', postcode = '', country = '' } = address
   const typed = { address1, address2, city, state, postcode, country }
-  const { error } = addressInput(country === '' ? [] : [country]).safeParse(typed)
+  const { error } = addressInput(country === '' ? [] : [country], language).safeParse(typed)
   return error === undefined ? {} : toFieldErrors(error)
 }
 

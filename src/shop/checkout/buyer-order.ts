@@ -118,7 +118,7 @@ export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): B
 export async function giveAddress(
   shop: ShopContext,
   orderToken: string,
-  { firstName, lastName, ...address }: Address & { firstName: string; lastName: string },
+  { firstName, lastName, ...address }: Omit<Address, 'firstName'> & { firstName: string | null; lastName: string },
   visitor: Visitor
 ): Promise<void> {
   await writeWhenFree(shop.db, (tx) => {
@@ -126,8 +126,9 @@ export async function giveAddress(
     if (!waitsForAddress(order)) return
     const now = shop.clock.now()
     if (!mayChange({ db: tx, keys: shop.keys }, order, visitor, now)) throw notTheBuyer()
-    const contact = { ...order.contact, firstName, lastName }
-    recordContact(tx, order.id, { contact, shippingAddress: { firstName, lastName, ...address } }, now)
+    const names = { ...(firstName === null ? {} : { firstName }), lastName }
+    const contact = { ...order.contact, ...names }
+    recordContact(tx, order.id, { contact, shippingAddress: { ...names, ...address } }, now)
   })
 }
 

@@ -56,7 +56,7 @@ export function placeColumn(lines: readonly Pick<TaxedKind, 'type'>[]): 'shippin
 }
 
 /** What a payment by token lacks. The page of a redirect asks for it. */
-export function placeRefusals(db: Db, { sent, cart, strategy, totals, shipping, vatCheck }: Sale): Refusal[] {
+export function placeRefusals(db: Db, { sent, cart, strategy, totals, shipping, vatCheck, language }: Sale): Refusal[] {
   if (!takesToken(strategy) || totals.totalMinor === 0) return []
   const buyer = {
     billingAddress: sent.billingAddress ?? null,
@@ -72,7 +72,7 @@ export function placeRefusals(db: Db, { sent, cart, strategy, totals, shipping, 
   if (missing === 'country')
     return [needed('billingAddress.country', 'Enter your country. It decides the tax of downloads and services.')]
   const parts =
-    shipToOf(billingFirst(buyer)) === null ? errorsOf(sent.billingAddress ?? sent.shippingAddress ?? {}) : {}
+    shipToOf(billingFirst(buyer)) === null ? errorsOf(sent.billingAddress ?? sent.shippingAddress ?? {}, language) : {}
   const name = isNamedBusiness(buyer) ? [] : [needed('customer.companyName', 'Enter the name of your company.')]
   return [...name, ...Object.entries(parts).map(([part, [message = '']]) => needed(`billingAddress.${part}`, message))]
 }

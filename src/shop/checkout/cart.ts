@@ -25,6 +25,8 @@ import { destinationOf, shipToOf } from '../../platform/postal/address.ts'
 import { readVatId } from '../../platform/vat.ts'
 import type { Keys } from '../../platform/crypto/secrets.ts'
 import { provesMailbox } from '../accounts/mailbox-code.ts'
+import { baseOf } from '../../platform/texts/languages.ts'
+import type { Language } from '../../platform/texts/languages.ts'
 import type { UserRow } from '../accounts/rows.ts'
 import type { Holder } from '../orders/holds.ts'
 import { defaultStrategy, takesToken } from '../orders/strategies.ts'
@@ -330,6 +332,8 @@ export type Sale = {
   shipping: ShippingChoice
   /** Buys a product that the customer already subscribes to. */
   subscribeAgain: boolean
+  /** Of what is said about its addresses; the labels of their fields differ by country. */
+  language: Language
 }
 
 /** The shipping methods of a sale, with what each costs in major units. */
@@ -347,14 +351,14 @@ export function methodChoices({
 }
 
 /** Who buys. */
-export type SaleBuyer = Pick<Sale, 'userId' | 'email' | 'isProven' | 'holder'>
+export type SaleBuyer = Pick<Sale, 'userId' | 'email' | 'isProven' | 'holder' | 'language'>
 
 /** The client of a checkout or a quote. `mailbox` is its proof of a mailbox (`proveMailbox`). */
 export type CartCaller = { user: UserRow | null; holder: Holder; mailbox: string | null }
 
 /** The buyer of a request. */
 export function buyerOf(
-  { keys }: { keys: Pick<Keys, 'emailToken'> },
+  { keys, language = 'en' }: { keys: Pick<Keys, 'emailToken'>; language?: string },
   body: QuoteBody,
   { user, holder, mailbox }: CartCaller,
   now: number
@@ -362,7 +366,7 @@ export function buyerOf(
   const email = emailOf(body, user)
   const proves = (proof: string, typed: string): boolean => provesMailbox(keys, proof, emailKey(typed), now)
   const isProven = user !== null || (mailbox !== null && email !== null && proves(mailbox, email))
-  return { userId: user?.id ?? null, email, isProven, holder }
+  return { userId: user?.id ?? null, email, isProven, holder, language: baseOf(language) ?? 'en' }
 }
 
 /** The sale that a request asks for, with its prices at `now`. */

@@ -66,7 +66,7 @@ function placeFor(
   const userId = user?.id ?? null
   const holder = { buyer: 'operator', isGuest: false, addressKey: '' }
   // An operator knows the buyer, as far as the email tells.
-  const sale = saleOf(tx, body, { userId, email, isProven: true, holder }, now)
+  const sale = saleOf(tx, body, { userId, email, isProven: true, holder, language: 'en' }, now)
   assertSellable(allRefusals(shop, tx, sale, now))
   const { lines, coupons } = sale.cart
   const buyer = { userId, emails: [email] }

@@ -14,6 +14,7 @@ import { evaluateCodes } from './limits.ts'
 import type { QuoteBody } from './input.ts'
 import { unofferedMessages, unofferedReason } from './payment-config.ts'
 import { currentHoliday, holidayText } from '../settings/holiday.ts'
+import { translateProblem } from '../settings/translate.ts'
 import { allRefusals } from './refusals.ts'
 import type { CartCaller, Sale } from './cart.ts'
 import { toMajor } from '../../platform/money.ts'
@@ -148,6 +149,21 @@ function recurringOfSale(
 ): Recurring<NewLine> | null {
   if (totals.totalMinor === 0 && (takesToken(strategy) || !isReady(cards))) return null
   return recurringOf(cart.terms, { lines: cart.lines, shippingMinor: shipping.chosen?.renewalMinor ?? 0, currency })
+}
+
+/** A quote whose problems are in the language of whom the shop serves. */
+export function translateQuote(shop: ShopContext, quote: Quote): Quote {
+  const say = <T extends { problem: PartProblem | null }>(part: T): T => ({
+    ...part,
+    problem: translateProblem(shop, part.problem)
+  })
+  return {
+    ...quote,
+    lines: quote.lines.map(say),
+    coupons: quote.coupons.map(say),
+    giftCards: quote.giftCards.map(say),
+    problems: quote.problems.map((problem) => translateProblem(shop, problem))
+  }
 }
 
 function partOf(problem: Problem | undefined): PartProblem | null {

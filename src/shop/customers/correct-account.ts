@@ -68,7 +68,7 @@ export function setName(
 export function setAddress(db: Db, userId: number, address: TypedAddress | null, now: number): UserRow {
   return write(db, (tx) => {
     getUnerasedUser(tx, userId)
-    storeAddress(tx, userId, address, now)
+    storeAddress(tx, userId, address, { now })
     return getUserById(tx, userId)
   })
 }

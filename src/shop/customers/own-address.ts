@@ -4,6 +4,8 @@ import { writeWhenFree } from '../../platform/db/database.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import { toFieldErrors } from '../../platform/http/validation.ts'
 import type { PostalAddress } from '../../platform/postal/address.ts'
+import { baseOf } from '../../platform/texts/languages.ts'
+import type { Language } from '../../platform/texts/languages.ts'
 import { findUserById } from '../accounts/find.ts'
 import { users } from '../accounts/schema.ts'
 import { addressInput } from '../checkout/address-rules.ts'
@@ -21,7 +23,7 @@ import type { Limits } from '../limits/points.ts'
  *   deactivated or erased in the meantime
  */
 export async function changeOwnAddress(
-  shop: Limits,
+  shop: Limits & { language?: string },
   userId: number,
   typed: TypedAddress | null,
   now: number
@@ -29,19 +31,25 @@ export async function changeOwnAddress(
   await countAccountChange(shop, userId)
   return writeWhenFree(shop.db, (tx) => {
     if (findUserById(tx, userId)?.status !== 'active') throw new AppError('NOT_AUTHENTICATED', 'Please log in first.')
-    return storeAddress(tx, userId, typed, now)
+    const language = baseOf(shop.language ?? 'en') ?? 'en'
+    return storeAddress(tx, userId, typed, { now, language })
   })
 }
 
 /** Stores the address of an account, or removes it with null. @throws AppError VALIDATION_FAILED on `address.<part>` */
-export function storeAddress(tx: Tx, userId: number, typed: TypedAddress | null, now: number): PostalAddress | null {
-  const address = typed === null ? null : parse(typed, shipToCountries(tx))
+export function storeAddress(
+  tx: Tx,
+  userId: number,
+  typed: TypedAddress | null,
+  { now, language = 'en' }: { now: number; language?: Language }
+): PostalAddress | null {
+  const address = typed === null ? null : parse(typed, shipToCountries(tx), language)
   tx.orm.update(users).set({ address, updatedAt: now }).where(eq(users.id, userId)).run()
   return address
 }
 
-function parse(typed: TypedAddress, countries: readonly string[]): PostalAddress {
-  const { data, error } = addressInput(countries).safeParse(typed)
+function parse(typed: TypedAddress, countries: readonly string[], language: Language): PostalAddress {
+  const { data, error } = addressInput(countries, language).safeParse(typed)
   if (error === undefined) return data
   const errors = Object.entries(toFieldErrors(error))
   throw validationFailed(Object.fromEntries(errors.map(([name, messages]) => [`address.${name}`, messages])))

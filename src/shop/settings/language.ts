@@ -9,7 +9,7 @@ import { setting } from './settings.ts'
 import { shopTimeZone } from './shop-days.ts'
 
 /** What has a language: a request's shop has that of its buyer, else it is the shop's own. */
-type Speaker = { readonly db: Db; readonly config: Pick<Config, 'dataDir'>; readonly language?: string }
+export type Speaker = { readonly db: Db; readonly config: Pick<Config, 'dataDir'>; readonly language?: string }
 
 /** The texts of a language with its amounts and times. */
 export type Words = Texts & {

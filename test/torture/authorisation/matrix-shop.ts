@@ -122,7 +122,7 @@ export class MatrixShop {
         now
       )
       // Otherwise the account keeps that of its first order.
-      storeAddress(tx, id, { ...quay, address2: '', state: '' }, now)
+      storeAddress(tx, id, { ...quay, address2: '', state: '' }, { now })
       const session = isPending ? null : startSession(tx, { userId: id, rememberMe: false }, now)
       const status = kind === 'affiliate pending' ? 'pending' : kind === 'affiliate active' ? 'active' : null
       const code = `${name}-${this.count}`
