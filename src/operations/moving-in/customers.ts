@@ -33,6 +33,8 @@ export type CustomerRecord = {
   passwordHash: string
   address: PostalAddress | null
   isAdmin: boolean
+  /** What differs in this shop, for the report. */
+  remarks: readonly string[]
   /** Whether the other shop says that the person agreed to emails. */
   marketingOptIn: boolean
   createdAt: number | null
@@ -57,6 +59,7 @@ export function writeCustomer(tx: Tx, customer: CustomerRecord, move: Move, tall
     tally.change('The shop has an account with this email, which stays as it is', email.data)
     return tally.know()
   }
+  for (const remark of customer.remarks) tally.change(remark, label)
   const user = createUser(tx, toNewUser(tx, customer, email.data, { move, tally }), move.now)
   move.moved.remember(tx, 'customer', id, user.id, move.now)
   tally.arrive()

@@ -7,6 +7,21 @@ export type Expected = {
   sql: {
     eddOrders: { type: string; status: string; gateway: string; n: string; total: string; tax: string }[]
     affiliatesManagerSums: { affiliateId: string; type: string; amount: string }[]
+    sumsByCurrencyStatusMonth: {
+      type: string
+      currency: string
+      status: string
+      month: string
+      n: string
+      total: string
+    }[]
+    stockPerSku: { sku: string; quantity: string | null; manages: string; status: string }[]
+    coupons: { code: string; amount: string; uses: string }[]
+    hashes: { kind: string; n: string }[]
+    users: { n: string }[]
+    affiliateBalances?: { affiliate_id: string; status: string; n: string; amount: string }[]
+    affiliatePayouts?: { affiliate_id: string; n: string; amount: string }[]
+    affiliateVisits?: { affiliate_id: string; n: string }[]
   }
   affiliates: {
     id: number

@@ -48,6 +48,7 @@ export function toCustomer(cells: Cells): CustomerRecord {
       return part === 'country' ? text('country').toUpperCase() : text(addressTitles[part])
     }),
     isAdmin: false,
+    remarks: [],
     marketingOptIn: isTruthy(text('marketing')),
     createdAt: cells.time('registeredAt')
   }

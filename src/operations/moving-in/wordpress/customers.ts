@@ -30,6 +30,7 @@ export async function* moveCustomers(source: WordPress, move: Move, tally: Subje
 function toCustomer(row: Row, meta: Meta, capabilities: string): CustomerRecord {
   const value = (key: string): string => meta.get(key) ?? ''
   const login = text(row, 'user_login')
+  const roles = phpEntries(value(capabilities)).flatMap(([role, has]) => (has === true ? [role] : []))
   return {
     id: text(row, 'id'),
     label: login,
@@ -44,8 +45,21 @@ function toCustomer(row: Row, meta: Meta, capabilities: string): CustomerRecord 
     passwordHash: text(row, 'user_pass'),
     address:
       customerAddress((part) => value(`shipping_${part}`)) ?? customerAddress((part) => value(`billing_${part}`)),
-    isAdmin: phpEntries(value(capabilities)).some(([role, has]) => role === 'administrator' && has === true),
+    isAdmin: roles.includes('administrator'),
+    remarks: roles.flatMap((role) => remarkOf(role) ?? []),
     marketingOptIn: value(optIn) === '1',
     createdAt: utc(text(row, 'user_registered'))
   }
+}
+
+/** Roles that each customer has here, or that come with the tables of affiliates. */
+const usualRoles = new Set(['customer', 'subscriber', 'affiliate'])
+
+/** What becomes of a role. Nobody gets access to the desk by an import: a person there is invited, and has a passkey. */
+function remarkOf(role: string): string | undefined {
+  if (usualRoles.has(role)) return undefined
+  if (role === 'administrator')
+    return 'The account is an administrator for your website ("admin revoke" ends that), without access to the desk: see "desk invite"'
+  if (role === 'shop_manager') return 'A shop manager is a customer here, without access to the desk: see "desk invite"'
+  return `The role ${role} does not exist here: the account is a customer's`
 }
