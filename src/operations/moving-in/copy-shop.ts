@@ -16,6 +16,8 @@ export function copyShop({ sqlite }: Db, dataDir: string): { db: Db } & Disposab
   try {
     sqlite.prepare('VACUUM INTO ?').run(file)
     const db = openDatabase(file)
+    // The shop has its own cache beside this one.
+    db.sqlite.pragma('cache_size = -8192')
     return {
       db,
       [Symbol.dispose]: () => {

@@ -20,7 +20,7 @@ export type WordPress = {
   close(): Promise<void>
 }
 
-const partRows = 500
+const partRows = 100
 /** Tables that each WordPress has. Others with the same name and another prefix belong to another one. */
 const coreTables = ['options', 'posts', 'postmeta', 'users', 'usermeta']
 

@@ -38,7 +38,7 @@ type Storage = {
   refundsOf: (orderIds: readonly string[]) => Promise<Head[]>
 }
 
-const pageRows = 200
+const pageRows = 50
 
 /** Reads the orders, or the subscriptions, with their items, refunds and notes, in the order of their ids. */
 export async function* readOrders(
