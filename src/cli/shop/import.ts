@@ -11,7 +11,13 @@ import { describeMove, moveAnswer } from './table-import.ts'
 import { table } from '../terminal/table.ts'
 import type { Table } from '../terminal/table.ts'
 
-type WordPressFlags = { dryRun?: boolean; prefix?: string; uploads?: string; allowPrivate?: boolean }
+type WordPressFlags = {
+  dryRun?: boolean
+  prefix?: string
+  uploads?: string
+  updateProducts?: boolean
+  allowPrivate?: boolean
+}
 
 export function define(program: ShopCommand): void {
   const group = program.command('import').description('move in from another shop')
@@ -21,6 +27,7 @@ export function define(program: ShopCommand): void {
     .option('--dry-run', 'only show what would arrive')
     .option('--prefix <prefix>', 'what the names of the tables begin with, if the database has several WordPresses')
     .option('--uploads <folder>', 'wp-content/uploads of the WordPress, for the pictures; otherwise they are fetched')
+    .option('--update-products', 'also set the prices and the stock of products that moved in before')
     .option('--allow-private', 'also fetch pictures from private networks and this machine')
   runs(command, wordPress)
   const shopify =
@@ -91,12 +98,13 @@ function describeFinished(subscriptions: readonly Finished[], isDryRun: boolean)
 }
 
 async function wordPress(work: Work<WordPressFlags>, address: string): Promise<Answer> {
-  const { dryRun: isDryRun = false, prefix, uploads } = work.options
+  const { dryRun: isDryRun = false, prefix, uploads, updateProducts: updatesProducts } = work.options
   const progress = showProgress(work)
   try {
     progress.step('opening the source')
     await using source = await openSource(address, prefix)
-    const options = { isDryRun, uploads, onStep: progress.step, interruption: work.terminal.interruption }
+    const { interruption } = work.terminal
+    const options = { isDryRun, uploads, updatesProducts, onStep: progress.step, interruption }
     const report = await importWordPress(work.app, source.wordPress, options)
     progress.done()
     const images = isDryRun ? { stored: 0, failed: [] } : await storeImages(work.app, work, work.options)

@@ -7,6 +7,7 @@ import { openWordPress } from '../../../src/operations/moving-in/wordpress/datab
 import { importWordPress } from '../../../src/operations/moving-in/wordpress/import-wordpress.ts'
 import { findUserByEmail } from '../../../src/shop/accounts/find.ts'
 import { getOrder } from '../../../src/shop/orders/find.ts'
+import { productsBySku, variationById } from '../../../src/shop/catalog/stored-product.ts'
 import { balanceOf } from '../../../src/shop/referrals/ledger.ts'
 import { shopstead } from '../../support/command-line.ts'
 import { testClock } from '../../support/shop-context.ts'
@@ -31,10 +32,11 @@ async function newShop(url: string) {
   await shopstead(dataDir, ['init'])
   const env = { SHOPSTEAD_ENV: 'test', SHOPSTEAD_LOG: 'silent', SHOPSTEAD_DATA_DIR: dataDir }
   const app = createApp(parseConfig(env), { database: 'migrated' }, { clock: testClock() })
-  const run = async (interruption?: ReturnType<typeof stopAfter>['interruption']) => {
+  const run = async (interruption?: ReturnType<typeof stopAfter>['interruption'], updatesProducts = false) => {
     const source = await openWordPress(url)
+    const options = { isDryRun: false, onStep: () => undefined, interruption, updatesProducts }
     try {
-      return await importWordPress(app, source, { isDryRun: false, onStep: () => undefined, interruption })
+      return await importWordPress(app, source, options)
     } finally {
       await source.close()
     }
@@ -147,5 +149,59 @@ it('a second run brings what happened in the old shop since', { timeout: 600_000
   const after = contentOf(app)
   for (const subject of (await run()).subjects) expect(subject).toMatchObject({ arrived: 0, changed: [] })
   expect(contentOf(app)).toEqual(after)
+  app.close()
+})
+
+it('prices and stock stay as they are here unless those of the old shop are wanted', { timeout: 600_000 }, async () => {
+  await using dump = await loadDump(dumpOf('a1'))
+  const { app, run } = await newShop(dump.url)
+  await run()
+  const connection = await createConnection(dump.url)
+  const set = (sku: string, key: string, value: string) =>
+    connection.query(
+      `UPDATE wp_postmeta SET meta_value = ? WHERE meta_key = ? AND post_id IN
+         (SELECT post_id FROM (SELECT post_id FROM wp_postmeta WHERE meta_key = '_sku' AND meta_value = ?) s)`,
+      [value, key, sku]
+    )
+  const product = (sku: string) => productsBySku(app.db, sku)[0]
+  const coffee = product('KAF-250')
+  const book = product('BUCH-1')
+  const variation = app.db.sqlite
+    .prepare<[], { id: number; sku: string; product: string }>(
+      `SELECT v.id, v.sku, p.slug AS product FROM variations v JOIN products p ON p.id = v.product_id
+       JOIN moved_rows r ON r.kind = 'variation' AND r.target_id = v.id WHERE v.sku LIKE 'TS-%' LIMIT 1`
+    )
+    .get()
+  if (coffee === undefined || book === undefined || variation === undefined)
+    throw new Error('the shop has no such goods')
+  // What the owner changes here stays in each case.
+  app.db.sqlite.prepare('UPDATE products SET name = ? WHERE id = ?').run('Kaffee von hier', coffee.id)
+  await set('KAF-250', '_regular_price', '9.95')
+  await set('BUCH-1', '_stock', '7')
+  await set(variation.sku, '_regular_price', '99.00')
+  const before = contentOf(app)
+
+  const changesOf = ({ subjects }: Awaited<ReturnType<typeof run>>) =>
+    subjects.find(({ subject }) => subject === 'products')?.changed
+  const named = expect.arrayContaining([coffee.slug, book.slug, variation.product])
+  expect(changesOf(await run())).toEqual([
+    { count: 3, why: expect.stringContaining('--update-products'), examples: named }
+  ])
+  expect(contentOf(app)).toEqual(before)
+  expect(changesOf(await run(undefined, true))).toEqual([
+    { count: 3, why: 'The price and the stock are those of the old shop now', examples: named }
+  ])
+  expect(product('KAF-250')).toEqual({
+    ...coffee,
+    name: 'Kaffee von hier',
+    priceMinor: 995,
+    updatedAt: expect.any(Number)
+  })
+  expect(product('BUCH-1')).toEqual({ ...book, stock: 7, updatedAt: expect.any(Number) })
+  expect(variationById(app.db, variation.id)).toMatchObject({ priceMinor: 9900 })
+  const after = contentOf(app)
+  expect(changesOf(await run(undefined, true))).toEqual([])
+  expect(contentOf(app)).toEqual(after)
+  await connection.end()
   app.close()
 })

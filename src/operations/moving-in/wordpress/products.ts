@@ -18,6 +18,8 @@ import type { SubjectTally } from '../report.ts'
 import type { WordPress } from './database.ts'
 import { optionsOf, productCells, readCatalog, readProducts, typeOf, variationCells } from './product-table.ts'
 import type { Catalog, SourceProduct } from './product-table.ts'
+import { followProducts } from './product-changes.ts'
+import type { KnownProduct } from './product-changes.ts'
 import { decoded, readTerms } from './terms.ts'
 import type { Terms } from './terms.ts'
 import { text } from './values.ts'
@@ -25,6 +27,8 @@ import { text } from './values.ts'
 export type ProductOptions = {
   /** The folder with the uploads of the WordPress; without it, pictures are fetched by their addresses. */
   uploads?: string | undefined
+  /** Sets the prices and the stock of products that moved in before to those of the WordPress. */
+  updatesProducts?: boolean | undefined
 }
 
 type Found = { product: SourceProduct; slug: string; variations: SourceProduct[] }
@@ -40,8 +44,10 @@ export async function* moveProducts(
   const home = (await source.option('siteurl')) ?? ''
   const currency = setting(move.shop.db, 'shop.currency')
   const catalog = await readCatalog(source, terms, { currency, uploads: `${home}/wp-content/uploads/` })
-  const fitting = readFitting(await findProducts(source, terms, move, tally), catalog, tally)
+  const all = await findProducts(source, terms, move, tally)
+  await followProducts(readKnown(all.known, catalog, move), move, tally, options.updatesProducts === true)
   yield
+  const fitting = readFitting(all.found, catalog, tally)
   if (fitting === undefined) return
   const { found, read } = fitting
   const file = complete(move, catalog, fitting)
@@ -59,20 +65,50 @@ export async function* moveProducts(
   })
 }
 
-/** The products that are not here yet, each with its variations and the slug that it gets. */
-async function findProducts(source: WordPress, terms: Terms, move: Move, tally: SubjectTally): Promise<Found[]> {
+/** The products that are not here yet and those that are, each with its variations and the slug that it gets. */
+async function findProducts(
+  source: WordPress,
+  terms: Terms,
+  move: Move,
+  tally: SubjectTally
+): Promise<{ found: Found[]; known: Found[] }> {
   const found = new Map<string, Found>()
+  const known = new Map<string, Found>()
   const slugs = new UniqueNames()
   for await (const products of readProducts(source, 'product', terms))
     for (const product of products) {
       const slug = slugs.take(slugOf(product), product.id)
-      if (move.moved.find(move.shop.db, 'product', product.id) !== undefined) tally.know()
-      else if (text(product.row, 'post_status') === 'trash') tally.leave('The product is in the trash', nameOf(product))
+      if (move.moved.find(move.shop.db, 'product', product.id) !== undefined) {
+        known.set(product.id, { product, slug, variations: [] })
+        tally.know()
+      } else if (text(product.row, 'post_status') === 'trash')
+        tally.leave('The product is in the trash', nameOf(product))
       else found.set(product.id, { product, slug, variations: [] })
     }
   for await (const variations of readProducts(source, 'product_variation', terms))
-    for (const variation of variations) found.get(text(variation.row, 'post_parent'))?.variations.push(variation)
-  return [...found.values()]
+    for (const variation of variations) {
+      const parent = text(variation.row, 'post_parent')
+      const product = found.get(parent) ?? known.get(parent)
+      product?.variations.push(variation)
+    }
+  return { found: [...found.values()], known: [...known.values()] }
+}
+
+/** The products that moved in before, as the importer reads them now. One that it cannot read any more stays as it is. */
+function readKnown(known: readonly Found[], catalog: Catalog, { shop, moved }: Move): KnownProduct[] {
+  if (known.length === 0) return []
+  const all = tryRead(known, catalog)
+  const parts = typeof all === 'string' ? known.map((each) => tryRead([each], catalog)) : [all]
+  const bySlug = new Map(
+    parts
+      .flatMap((part) => (typeof part === 'string' ? [] : part.file.products))
+      .map((product) => [product.slug, product])
+  )
+  return known.flatMap(({ product: { id }, slug }) => {
+    const there = bySlug.get(slug)
+    const productId = moved.find(shop.db, 'product', id)
+    return there === undefined || productId === undefined ? [] : [{ productId, there }]
+  })
 }
 
 /** The product's slug in WordPress, as far as the shop's slugs have its letters. */
