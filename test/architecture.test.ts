@@ -17,7 +17,7 @@ const floors: readonly (readonly string[])[] = [
   ['shop/accounts', 'shop/catalog'],
   ['shop/desk', 'shop/redirects'],
   ['shop/affiliates', 'shop/benefits', 'shop/shipping', 'shop/tax', 'shop/gift-cards'],
-  ['shop/referrals', 'shop/invoices', 'shop/feeds'],
+  ['shop/referrals', 'shop/invoices', 'shop/feeds', 'shop/groups'],
   ['shop/orders'],
   ['shop/payments', 'shop/shipments'],
   ['shop/payouts', 'shop/declarations'],

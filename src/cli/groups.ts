@@ -42,6 +42,12 @@ export const groups: readonly Group[] = [
   { name: 'admin', use: 'service', about: 'administrators', load: () => import('./people/admin.ts') },
   { name: 'desk', use: 'service', about: "the shop's office in the browser", load: () => import('./people/desk.ts') },
   { name: 'users', use: 'everyday', about: 'accounts', load: () => import('./people/users.ts') },
+  {
+    name: 'groups',
+    use: 'selling',
+    about: 'groups of customers with prices of their own',
+    load: () => import('./people/customer-groups.ts')
+  },
   { name: 'offers', use: 'everyday', about: 'the catalog', load: () => import('./offers/offers.ts') },
   {
     name: 'redirects',

@@ -7,6 +7,7 @@ import { parseWith } from '../platform/http/validation.ts'
 import { amount } from '../platform/input-fields.ts'
 import { chargeStepMinor, currencyDecimals, isCurrency } from '../platform/money.ts'
 import { coupons, priceHistory, products, variations } from '../shop/catalog/schema.ts'
+import { groupPrices } from '../shop/groups/schema.ts'
 import { hasOrders } from '../shop/orders/find.ts'
 import { setSetting, setting } from '../shop/settings/settings.ts'
 import { shippingMethods } from '../shop/shipping/schema.ts'
@@ -63,6 +64,7 @@ export function convertCurrency(db: Db, conversion: Conversion, now: number): Co
       shippingMethods: convertMethods(tx, convert)
     }
     convertHistory(tx, convert)
+    convertPriceLists(tx, convert)
     setSetting(tx, 'shop.currency', conversion.currency, now)
     return converted
   })
@@ -119,6 +121,16 @@ function convertHistory(tx: Tx, convert: Convert): void {
   const rows = tx.orm.select().from(priceHistory).all()
   for (const row of rows)
     tx.orm.update(priceHistory).set(convertPrices(row, convert)).where(eq(priceHistory.id, row.id)).run()
+}
+
+/** The price lists of customer groups. */
+function convertPriceLists(tx: Tx, convert: Convert): void {
+  for (const { id, priceMinor } of tx.orm.select().from(groupPrices).all())
+    tx.orm
+      .update(groupPrices)
+      .set({ priceMinor: convert(priceMinor) })
+      .where(eq(groupPrices.id, id))
+      .run()
 }
 
 function convertCoupons(tx: Tx, convert: Convert): number {

@@ -133,6 +133,33 @@ const changes: Record<string, Change> = {
     json: { offer: { productSlug: 'storm-lantern', state: 'unpublished' } },
     again: 'done'
   },
+  'groups set': {
+    given: "INSERT INTO customer_groups (slug, name, created_at) VALUES ('club', 'Club', 0)",
+    args: ['wholesale', '--percent', '25'],
+    table: 'customer_groups',
+    row: 1,
+    wrong: ['none', '--percent', '25'],
+    json: { group: { slug: 'wholesale', percent: 25 } },
+    again: 'done'
+  },
+  'groups remove': {
+    given: 'INSERT INTO group_members VALUES (1, 12, 0)',
+    args: ['wholesale', lena],
+    table: 'group_members',
+    row: 2,
+    wrong: ['none', lena],
+    json: { group: { slug: 'wholesale', members: 1 } },
+    again: 'NOT_FOUND'
+  },
+  'groups delete': {
+    given: "INSERT INTO customer_groups (slug, name, created_at) VALUES ('club', 'Club', 0)",
+    args: ['club', '--yes'],
+    table: 'customer_groups',
+    row: 2,
+    wrong: ['none', '--yes'],
+    json: { deleted: { slug: 'club' } },
+    again: 'NOT_FOUND'
+  },
   'coupons set': {
     given: 'UPDATE affiliate_coupons SET affiliate_id = 2',
     args: ['WELCOME10', '--affiliate', 'mira'],
@@ -333,7 +360,7 @@ settings unset|orders return|orders returns|orders note|users note|orders list|o
 orders pack|orders warnings|orders declarations|affiliates list|affiliates show|affiliates create|affiliates set|commissions list|commissions add|referrals list|referrals show|referrals pay
 payouts plan|payouts pay|payouts list|payouts show|payouts fail|payouts adopt|referrals create|affiliates bonus
 referrals export|benefits list|benefits grant|sandbox pay|sandbox fault|sandbox faults|sandbox clear-faults
-sandbox dispute|sandbox renew|sales create|sales list|sales end|gift-cards issue|gift-cards list|gift-cards show|offers rename|redirects list|redirects show|redirects add|redirects remove|redirects import|holiday start|holiday end|holiday show|law init|law list|report sales|report products|report coupons|report affiliates|report stock|report tax|report oss|report ec-sales|report gift-cards|report journal
+sandbox dispute|sandbox renew|sales create|sales list|sales end|groups list|groups show|groups create|groups add|groups price|groups prices|groups import-prices|gift-cards issue|gift-cards list|gift-cards show|offers rename|redirects list|redirects show|redirects add|redirects remove|redirects import|holiday start|holiday end|holiday show|law init|law list|report sales|report products|report coupons|report affiliates|report stock|report tax|report oss|report ec-sales|report gift-cards|report journal
 report payments|stripe setup|webhooks list|webhooks add|webhooks deliveries|events list|events types|mail resend
 mail preview|mail test|backup create|backup list|backup verify|backup restore|replicate|restore|promote|create
 proxy check|openapi|completion|systemd|guide|health`.split(/[|\n]/)

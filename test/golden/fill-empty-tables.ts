@@ -42,6 +42,9 @@ export function fillEmptyTables(sqlite: Database.Database, now: number): void {
     consultation: 'WAPIAAAAYhX1jWsP',
     checked_at: now
   })
+  insert('customer_groups', { slug: 'wholesale', name: 'Wholesale', percent_bps: 3000, created_at: now })
+  insert('group_members', { group_id: 1, user_id: 3, added_at: now })
+  insert('group_prices', { group_id: 1, product_id: 1, price_minor: 3150 })
   insert('redirects', { path: '/product/old-mug', target: '/products/mug', created_at: now })
   insert('desk_people', { email: 'anna@shop.example', email_key: 'anna@shop.example', role: 'owner', created_at: now })
   insert('desk_passkeys', {

@@ -29,6 +29,7 @@ import { rolesOf } from '../../shop/entitlements/roles.ts'
 import { countGuestOrders } from '../../shop/orders/find.ts'
 import { openBalanceOf } from '../../shop/referrals/ledger.ts'
 import type { Balance } from '../../shop/referrals/shapes.ts'
+import { groupsOf } from '../../shop/groups/members.ts'
 import { listNotes } from '../../shop/customers/notes.ts'
 import { entitlementLines } from './benefits.ts'
 import { defineNote, noteLine } from './notes.ts'
@@ -194,15 +195,17 @@ function answer(app: App, user: UserRow, now: number): Answer {
   const { user: view, roles, entitlements } = accountSummary(app.db, user, { isLoggedIn: false }, now)
   const record = toAccountRecord(app.db, user)
   const notes = listNotes(app.db, { userId: user.id })
+  const groups = groupsOf(app.db, user.id, now).map(({ slug }) => slug)
   const names = [record.profile.firstName, record.profile.lastName].filter((name) => name !== null).join(' ')
   return {
-    json: { user: view, ...record, entitlements, shopNotes: notes },
+    json: { user: view, ...record, entitlements, groups, shopNotes: notes },
     human: [
       `${view.displayName} <${view.email}>, account ${view.id}, username ${record.username}`,
       `${record.status}, email ${record.emailVerifiedAt === null ? 'not verified' : `verified ${timeText(record.emailVerifiedAt)}`}`,
       `Name: ${names === '' ? 'none' : names}; roles: ${roles.wpRoles.join(', ')}; since ${timeText(view.createdAt)}`,
       `Terms accepted: ${timeOrNever(record.consent.termsAcceptedAt)}; privacy: ${timeOrNever(record.consent.privacyAcceptedAt)}`,
       ...(record.biography ?? '').split('\n'),
+      ...(groups.length === 0 ? [] : [`Groups: ${groups.join(', ')}`]),
       ...entitlementLines(entitlements, visibleBenefits(app.db, user.id, now)),
       ...notes.map(noteLine)
     ]

@@ -8,7 +8,7 @@ import { findUserByEmail } from '../../shop/accounts/find.ts'
 import type { UserRow } from '../../shop/accounts/rows.ts'
 import { listAffiliates } from '../../shop/affiliates/find.ts'
 import { products } from '../../shop/catalog/schema.ts'
-import { findSellable } from '../../shop/catalog/sellable.ts'
+import { findSellable, publicPrices } from '../../shop/catalog/sellable.ts'
 import { checkoutQuery } from '../../shop/checkout/input.ts'
 import type { OrderStatus } from '../../shop/orders/states.ts'
 import { seededRandom } from './random.ts'
@@ -65,7 +65,7 @@ function assortmentOf(db: Db, now: number): Omit<Assortment, 'passwordHash'> {
   const condition = and(eq(products.published, true), isNull(products.stock))
   const found = db.orm.select({ id: products.id }).from(products).where(condition).orderBy(products.id).all()
   const sellable = found.flatMap(({ id }) => {
-    const item = findSellable(db, id, null, now - spanMs)
+    const item = findSellable(db, id, null, publicPrices(now - spanMs))
     return typeof item === 'string' || item.stock !== null ? [] : [item]
   })
   const idsOf = (items: typeof sellable): number[] => items.map(({ product }) => product.id)

@@ -10,7 +10,7 @@ import { findProducts } from './search/find-products.ts'
 import type { ProductSort } from './search/find-products.ts'
 import { categoriesOfProduct, productById, tagsOfProduct, variationsOfProduct } from './stored-product.ts'
 import { toMajor } from '../../platform/money.ts'
-import { currentPrice, nextPriceChange, pricesOf, chooseVariation } from './sellable.ts'
+import { currentPrice, nextPriceChange, pricesOf, publicPrices, chooseVariation } from './sellable.ts'
 import { imagesOf } from './public/image.ts'
 import { variationChoices } from './public/price.ts'
 import type { Image, Offer } from './public/shapes.ts'
@@ -117,7 +117,7 @@ export function toOffer(
     image: images[0] ?? null,
     available: isAvailable(product, variations),
     variationCount: variations.length,
-    variations: variationChoices(product, variations, { currency, lowStock }, now)
+    variations: variationChoices(product, variations, { currency, lowStock }, publicPrices(now))
   }
   return { view, changesAt: price.changesAt }
 }

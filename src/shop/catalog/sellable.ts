@@ -8,6 +8,14 @@ import { rawStatement } from '../../platform/db/database.ts'
 import { minimumChargeMinor } from '../../platform/money.ts'
 import { couponScope } from './coupons.ts'
 
+/** What one unit of a product or a variation costs a buyer: everyone (`publicPrices`), or one buyer (groups/prices.ts). */
+export type PriceOf = (product: ProductRow, variation: VariationRow | null) => CurrentPrice
+
+/** The prices of buyers who are in no group, at `now`. */
+export function publicPrices(now: number): PriceOf {
+  return (product, variation) => currentPrice(pricesOf(product, variation), now)
+}
+
 /** A product or variation that can be bought now, at its current price. */
 export type Sellable = CurrentPrice & {
   product: ProductRow
@@ -31,14 +39,14 @@ export const unsellableReasons = {
 export type UnsellableReason = keyof typeof unsellableReasons
 
 /**
- * What a checkout item buys at `now`, or the reason why it cannot be bought. Without a variation id, it buys the default
+ * What a checkout item buys, or the reason why it cannot be bought. Without a variation id, it buys the default
  * variation that the shop has set, or the only one; otherwise the buyer must choose. This only reads the stock; `takeStock` takes it.
  */
 export function findSellable(
   db: Db,
   productId: number,
   variationId: number | null,
-  now: number
+  priceOf: PriceOf
 ): Sellable | UnsellableReason {
   const product = productById(db, productId)
   if (product === undefined) return 'unknown_product'
@@ -48,7 +56,7 @@ export function findSellable(
   const stock = effectiveStock(product, variation)
   if (stock === 0) return 'sold_out'
   return {
-    ...currentPrice(pricesOf(product, variation), now),
+    ...priceOf(product, variation),
     product,
     variation,
     name: itemName(product, variation),
@@ -66,8 +74,8 @@ export type Shown = {
   hasVariations: boolean
 }
 
-/** What the shop shows of an item at `now`; null for a product that is unknown or not published. */
-export function findShown(db: Db, productId: number, variationId: number | null, now: number): Shown | null {
+/** What the shop shows of an item; null for a product that is unknown or not published. */
+export function findShown(db: Db, productId: number, variationId: number | null, priceOf: PriceOf): Shown | null {
   const product = productById(db, productId)
   if (product === undefined || !product.published) return null
   const available = variationsOfProduct(db, productId)
@@ -75,7 +83,7 @@ export function findShown(db: Db, productId: number, variationId: number | null,
   const byId = available.find(({ id }) => id === variationId) ?? null
   if (variationId !== null && byId === null) return { name: product.name, unitPriceMinor: null, hasVariations }
   const priced = byId ?? available.find(({ isDefault }) => isDefault) ?? available[0] ?? null
-  const { unitPriceMinor } = currentPrice(pricesOf(product, priced), now)
+  const { unitPriceMinor } = priceOf(product, priced)
   return { name: itemName(product, byId), unitPriceMinor, hasVariations }
 }
 

@@ -9,6 +9,7 @@ import { variationChoices } from '../catalog/public/price.ts'
 import type { VariationChoice } from '../catalog/public/shapes.ts'
 import { discountableMinor } from '../catalog/product-types.ts'
 import { categoryIdsOfProduct, productById, variationsOfProduct } from '../catalog/stored-product.ts'
+import { buyerPrices } from '../groups/prices.ts'
 import { saleTerms } from '../tax/terms.ts'
 import type { SaleTerms, TaxedBuyer } from '../tax/terms.ts'
 import { chargedPrice, chargedShipping, computeTotals } from '../orders/totals.ts'
@@ -19,7 +20,7 @@ import type { Refusal } from '../orders/problems.ts'
 import type { MethodChoice, Problem } from '../orders/shapes.ts'
 import type { Codes, QuoteBody } from './input.ts'
 import { findShown, findSellable, unsellableReasons } from '../catalog/sellable.ts'
-import type { Sellable, Shown, UnsellableReason } from '../catalog/sellable.ts'
+import type { PriceOf, Sellable, Shown, UnsellableReason } from '../catalog/sellable.ts'
 import type { ChargedPrice, Totals } from '../orders/totals.ts'
 import { destinationOf, shipToOf } from '../../platform/postal/address.ts'
 import { readVatId } from '../../platform/vat.ts'
@@ -71,12 +72,12 @@ type CartInput = {
 }
 
 /**
- * Calculates the price of the items at `now`, with the prices and stock of the catalog. Items with the same product and
+ * Calculates the price of the items at `now`, with the buyer's prices (groups/prices.ts) and the stock of the catalog. Items with the same product and
  * variation merge into one line. Discounts are distributed to the lines. A line with more than the stock keeps
  * its price.
  */
 export function evaluateCart(db: Db, input: CartInput, buyer: CartBuyer, now: number): EvaluatedCart {
-  const { lines: cartLines, refusals: itemRefusals } = findLines(db, input.items, now)
+  const { lines: cartLines, refusals: itemRefusals } = findLines(db, input.items, buyerPrices(db, buyer.userId, now))
   const sold = cartLines.flatMap((line) => (line.sellable === null ? [] : [{ line, sellable: line.sellable }]))
   const terms = saleTerms(db, input.taxed ?? { shippingAddress: null, billingAddress: null, vatId: null })
   const priced = sold.map(({ line, sellable }) => {
@@ -196,17 +197,21 @@ export type CartLine = {
 }
 
 /**
- * What the items of a cart buy at `now`, and why some of them cannot be bought. Items with the same product and variation
+ * What the items of a cart buy, and why some of them cannot be bought. Items with the same product and variation
  * are one line.
  */
-export function findLines(db: Db, items: readonly Item[], now: number): { lines: CartLine[]; refusals: Refusal[] } {
+export function findLines(
+  db: Db,
+  items: readonly Item[],
+  priceOf: PriceOf
+): { lines: CartLine[]; refusals: Refusal[] } {
   const refusals: Refusal[] = []
   const lines = new Map<string, CartLine>()
   let cartMinor = 0
   for (const [index, item] of items.entries()) {
-    const found = findSellable(db, item.productId, item.variationId ?? null, now)
+    const found = findSellable(db, item.productId, item.variationId ?? null, priceOf)
     const path = `items.${index}`
-    const shown = typeof found === 'string' ? findShown(db, item.productId, item.variationId ?? null, now) : null
+    const shown = typeof found === 'string' ? findShown(db, item.productId, item.variationId ?? null, priceOf) : null
     const line = typeof found === 'string' ? unsellableLine(item, shown) : sellableLine(found)
     const key = `${line.productId}/${line.variationId ?? ''}`
     const merged = lines.get(key) ?? line
@@ -215,7 +220,7 @@ export function findLines(db: Db, items: readonly Item[], now: number): { lines:
     merged.quantity += item.quantity
     if (typeof found === 'string') {
       const refused = unsellableRefusal(found, index, shown)
-      if (refused.problem.code === 'choose_variation') refused.problem.choices = choicesOf(db, item.productId, now)
+      if (refused.problem.code === 'choose_variation') refused.problem.choices = choicesOf(db, item.productId, priceOf)
       refusals.push(refused)
       continue
     }
@@ -232,11 +237,11 @@ export function findLines(db: Db, items: readonly Item[], now: number): { lines:
   return { lines: [...lines.values()], refusals }
 }
 
-function choicesOf(db: Db, productId: number, now: number): VariationChoice[] {
+function choicesOf(db: Db, productId: number, priceOf: PriceOf): VariationChoice[] {
   const product = productById(db, productId)
   if (product === undefined) return []
   const terms = { currency: setting(db, 'shop.currency'), lowStock: setting(db, 'store.lowStock') }
-  return variationChoices(product, variationsOfProduct(db, productId), terms, now)
+  return variationChoices(product, variationsOfProduct(db, productId), terms, priceOf)
 }
 
 /** The path of the line's first item. */

@@ -4,13 +4,13 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { isBelowMinimum, shareMinor } from '../../platform/money.ts'
 import { discountLines } from '../catalog/coupon-rules.ts'
 import { couponScope } from '../catalog/coupons.ts'
-import { currentPrice, pricesOf } from '../catalog/sellable.ts'
 import { discountableMinor } from '../catalog/product-types.ts'
 import { categoryIdsOfProduct, productById, variationsOfProduct } from '../catalog/stored-product.ts'
 import { coupons } from '../catalog/schema.ts'
 import { assertPayable } from '../checkout/order-form.ts'
 import { lacksAddress, lacksMethod } from '../checkout/shipping.ts'
 import type { ShopContext } from '../context.ts'
+import { buyerPrices } from '../groups/prices.ts'
 import { sameBuyer } from '../orders/buyer.ts'
 import { insertOrder } from '../orders/create-order.ts'
 import type { ChosenShipping, NewLine } from '../orders/create-order.ts'
@@ -177,17 +177,24 @@ export function totalNow(db: Db, order: OrderRow): number {
 }
 
 /**
- * A line in exchange for one that comes back, such as another size: if both cost the same at the moment, it has the price and
+ * A line in exchange for one that comes back, such as another size: if both cost its buyer the same at the moment, it has the price and
  * the discount of that line.
  */
-export function inExchange(db: Db, line: NewLine, back: readonly OrderItemRow[], now: number): AddedLine {
+export function inExchange(
+  db: Db,
+  { userId }: Pick<OrderRow, 'userId'>,
+  line: NewLine,
+  back: readonly OrderItemRow[],
+  now: number
+): AddedLine {
   const { productId, quantity } = line
   const product = productById(db, productId)
   if (product === undefined) return line
   const variations = variationsOfProduct(db, productId)
+  const priceOf = buyerPrices(db, userId, now)
   const costs = (wanted: number | null): number => {
     const variation = variations.find(({ id }) => id === wanted) ?? null
-    return currentPrice(pricesOf(product, variation), now).unitPriceMinor
+    return priceOf(product, variation).unitPriceMinor
   }
   const like = back.find((item) => item.productId === productId && costs(item.variationId) === costs(line.variationId))
   if (like === undefined || quantity > like.quantity) return line

@@ -59,7 +59,7 @@ export function changePaid(unit: UnitOfWork, shop: ShopContext, order: OrderRow,
   const { tx, now } = unit
   const items = itemsOf(tx, order.id)
   const returned = change.back.flatMap(({ line }) => items[line - 1] ?? [])
-  const lines = addedLinesOf(tx, order, change.add, now).map((line) => inExchange(tx, line, returned, now))
+  const lines = addedLinesOf(tx, order, change.add, now).map((line) => inExchange(tx, order, line, returned, now))
   const { added, backMinor } = shippingOf(tx, order, change, lines)
   const back = backOf(tx, order, change, backMinor)
   if (lines.length === 0 && (added === null || added.amountMinor === 0)) {

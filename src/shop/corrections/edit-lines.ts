@@ -5,6 +5,7 @@ import { returnStock } from '../catalog/stock.ts'
 import { findLines, toNewLine } from '../checkout/cart.ts'
 import type { Item } from '../checkout/cart.ts'
 import { sessionRefusals, addedLines } from '../checkout/refusals.ts'
+import { buyerPrices } from '../groups/prices.ts'
 import type { NewLine } from '../orders/create-order.ts'
 import { itemsOf } from '../orders/find.ts'
 import type { OrderItemRow, OrderRow } from '../orders/find.ts'
@@ -28,12 +29,12 @@ export function assertLines(items: readonly OrderItemRow[], lines: readonly Line
 }
 
 /**
- * What is added to an order, at the prices of the moment. A product that is there already is a line of its own.
+ * What is added to an order, at the prices that its buyer has at the moment. A product that is there already is a line of its own.
  *
  * @throws AppError VALIDATION_FAILED (`items.N`) for what cannot be sold
  */
 export function addedLinesOf(tx: Tx, order: OrderRow, add: readonly Item[], now: number): NewLine[] {
-  const { lines, refusals } = findLines(tx, add, now)
+  const { lines, refusals } = findLines(tx, add, buyerPrices(tx, order.userId, now))
   if (refusals.length > 0) throw cartRefused(refusals, 'Some items cannot be bought.')
   const terms = termsOfOrder(tx, order)
   return lines.flatMap((line) => {

@@ -7,6 +7,7 @@ import { forgetBinding } from '../affiliates/bindings.ts'
 import { anonymiseAffiliateOf } from '../affiliates/decide.ts'
 import { endRenewals } from '../benefits/kinds/subscription.ts'
 import { forgetDeclarer } from '../declarations/find.ts'
+import { leaveGroups } from '../groups/members.ts'
 import { forgetRecipient } from '../gift-cards/cards.ts'
 import { anonymiseOrdersOf } from '../orders/buyer.ts'
 import { countGuestOrders } from '../orders/find.ts'
@@ -51,6 +52,7 @@ export function erasePerson(db: Db, userId: number, now: number): { user: UserRo
     anonymiseAffiliateOf(tx, userId, now)
     forgetBinding(tx, userId)
     deleteNotesOf(tx, userId)
+    leaveGroups(tx, userId)
     // Last, because ending renewals may queue a message, and messages are erased with the account.
     return { user: eraseAccount(tx, user, now), guestOrders }
   })

@@ -12,6 +12,7 @@ import { affiliates } from '../affiliates/schema.ts'
 import { findAffiliateOfUser } from '../affiliates/find.ts'
 import { toAffiliate } from '../affiliates/view.ts'
 import { declarationsOf } from '../declarations/find.ts'
+import { groupsOf } from '../groups/members.ts'
 import { cardsOfPerson } from '../gift-cards/cards.ts'
 import { benefitsAsJson } from '../benefits/list-benefits.ts'
 import { rolesOf } from '../entitlements/roles.ts'
@@ -37,6 +38,7 @@ export function exportPerson(db: Db, user: UserRow, now: number) {
     user: toUser(user, rolesOf(db, user), { billing: true }),
     account: accountOf(db, user),
     shopNotes: listNotes(db, { userId: user.id }),
+    groups: groupsOf(db, user.id, now).map(({ name }) => name),
     sessions: sessionsOf(db, user.id),
     earlierEmails: otherEmailsOf(db, user.id).earlier,
     messages: messagesTo(db, user, new Set(orders.map((order) => order.id))),

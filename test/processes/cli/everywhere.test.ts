@@ -28,6 +28,10 @@ const commands: Record<string, [args: string[], answer: object, code?: number]> 
     { rates: [{ affiliate: 'petra' }, { category: expect.any(String), rate: 5 }] }
   ],
   sales: [['sales', 'list'], { sales: [{ name: 'Black Friday', state: 'ended' }] }],
+  groups: [
+    ['groups', 'show', 'wholesale'],
+    { group: { slug: 'wholesale' }, members: [{ email: 'petra@shop.example' }] }
+  ],
   shipping: [['shipping', 'list'], { zones: expect.arrayContaining([expect.objectContaining({ zone: 'Germany' })]) }],
   tax: [['tax', 'list'], { rates: expect.arrayContaining([expect.objectContaining({ country: 'DE' })]) }],
   modules: [['modules', 'list'], { modules: expect.any(Array) }],

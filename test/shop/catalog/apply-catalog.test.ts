@@ -6,7 +6,7 @@ import { applyCatalogFile } from '../../../src/shop/catalog/apply-catalog.ts'
 import { dryRun } from '../../../src/platform/db/dry-run.ts'
 import { couponScope, findCoupon } from '../../../src/shop/catalog/coupons.ts'
 import { readCatalogFile } from '../../../src/shop/catalog/import/read-file.ts'
-import { findSellable } from '../../../src/shop/catalog/sellable.ts'
+import { findSellable, publicPrices } from '../../../src/shop/catalog/sellable.ts'
 import { takeStock } from '../../../src/shop/catalog/stock.ts'
 import {
   categoriesOfProduct,
@@ -123,7 +123,7 @@ test('a variation missing from the file cannot be bought, and a later import res
     { field: 'variations', from: ['S', 'L'], to: ['L'] }
   ])
   expect(variationsOfProduct(db, id).map(({ sku, isDefault }) => [sku, isDefault])).toEqual([['L', false]])
-  expect(findSellable(db, id, before?.id ?? 0, noon)).toBe('unknown_variation')
+  expect(findSellable(db, id, before?.id ?? 0, publicPrices(noon))).toBe('unknown_variation')
   apply(db, [{ ...mug, variations: [small, large] }])
   expect(variationsOfProduct(db, id)[0]).toEqual(before)
 })

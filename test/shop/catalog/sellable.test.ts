@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { write } from '../../../src/platform/db/database.ts'
 import type { Db } from '../../../src/platform/db/database.ts'
-import { findSellable } from '../../../src/shop/catalog/sellable.ts'
+import { findSellable, publicPrices } from '../../../src/shop/catalog/sellable.ts'
 import { returnStock, takeStock } from '../../../src/shop/catalog/stock.ts'
 import { shopWith } from './support.ts'
 import { noon } from '../../support/temporary-shop.ts'
@@ -19,7 +19,7 @@ const sizes = (small: object, large: object, product: object = {}) => [
 ]
 
 function bought(db: Db, variationId: number | null = null) {
-  const found = findSellable(db, 1, variationId, noon)
+  const found = findSellable(db, 1, variationId, publicPrices(noon))
   return typeof found === 'string' ? found : [found.name, found.unitPriceMinor, found.originalMinor, found.stock]
 }
 

@@ -679,6 +679,45 @@ CREATE INDEX `gift_cards_by_order` ON `gift_cards` (`order_id`,`id`) WHERE order
 CREATE INDEX `gift_cards_by_recipient` ON `gift_cards` (`recipient_key`) WHERE recipient_key IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `gift_cards_to_mail` ON `gift_cards` (`send_at`) WHERE mailed_at IS NULL AND send_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `gift_cards_expiring` ON `gift_cards` (`expires_at`) WHERE balance_minor > 0 AND expires_at IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `customer_groups` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`slug` text NOT NULL,
+	`name` text NOT NULL,
+	`percent_bps` integer,
+	`shows_tax` text,
+	`plan_id` integer,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`plan_id`) REFERENCES `plans`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "customer_groups_percent" CHECK("customer_groups"."percent_bps" BETWEEN 1 AND 10000),
+	CONSTRAINT "customer_groups_shows_tax" CHECK("customer_groups"."shows_tax" IN ('with', 'without'))
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `customer_groups_slug` ON `customer_groups` (`slug`);--> statement-breakpoint
+CREATE TABLE `group_members` (
+	`group_id` integer NOT NULL,
+	`user_id` integer NOT NULL,
+	`added_at` integer NOT NULL,
+	PRIMARY KEY(`group_id`, `user_id`),
+	FOREIGN KEY (`group_id`) REFERENCES `customer_groups`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `group_members_by_user` ON `group_members` (`user_id`);--> statement-breakpoint
+CREATE TABLE `group_prices` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`group_id` integer NOT NULL,
+	`product_id` integer NOT NULL,
+	`variation_id` integer,
+	`price_minor` integer NOT NULL,
+	FOREIGN KEY (`group_id`) REFERENCES `customer_groups`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`product_id`) REFERENCES `products`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`variation_id`) REFERENCES `variations`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "group_prices_price" CHECK("group_prices"."price_minor" >= 0)
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `group_prices_of_product` ON `group_prices` (`group_id`,`product_id`) WHERE variation_id IS NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `group_prices_of_variation` ON `group_prices` (`group_id`,`variation_id`) WHERE variation_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `group_prices_by_product` ON `group_prices` (`product_id`);--> statement-breakpoint
 CREATE TABLE `invoices` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`order_id` integer NOT NULL,

@@ -3,6 +3,7 @@ import { toMajor } from '../../../platform/money.ts'
 import { isKeyOf } from '../../../platform/typed.ts'
 import { measures } from '../import/fields.ts'
 import { currentPrice, nextPriceChange, pricesOf } from '../sellable.ts'
+import type { PriceOf } from '../sellable.ts'
 import type { ProductRow, VariationRow } from '../rows.ts'
 import { effectiveStock } from '../stock.ts'
 import { lowestBefore } from './lowest-price.ts'
@@ -69,7 +70,7 @@ export function variationChoices(
   product: ProductRow,
   variations: readonly VariationRow[],
   terms: Pick<ViewTerms, 'currency' | 'lowStock'>,
-  now: number
+  priceOf: PriceOf
 ): VariationChoice[] {
   return variations.map((variation) => {
     const stock = effectiveStock(product, variation)
@@ -77,7 +78,7 @@ export function variationChoices(
       variationId: variation.id,
       name: variation.name,
       options: variation.options,
-      price: toMajor(currentPrice(pricesOf(product, variation), now).unitPriceMinor, terms.currency),
+      price: toMajor(priceOf(product, variation).unitPriceMinor, terms.currency),
       available: stock !== 0,
       stockLeft: lowOnly(stock, terms)
     }
