@@ -371,12 +371,15 @@ export const emailChangeRoutes = [
   route({
     method: 'GET',
     path: '/me/email-change',
-    summary: 'The change of the email whose link was not used yet',
+    summary: 'Whether the email is verified, and the change of it whose link was not used yet',
     answers: [{ data: emailChangeData }],
     refuses: [],
     ...forUsers,
     handler: ({ shop, identity, now }) => ({
-      data: { pending: findPendingEmailChange(shop.db, identity.user.id, now) }
+      data: {
+        pending: findPendingEmailChange(shop.db, identity.user.id, now),
+        verified: identity.user.emailVerifiedAt !== null
+      }
     })
   }),
   route({

@@ -105,7 +105,7 @@ it('stores another spelling of the same mailbox at once, without an email', asyn
   expect(outcome(await ask(spelled))).toEqual([200, { accepted: true }])
   const { data } = await visitor.get<{ user: { email: string } }>('/me')
   expect([data.user.email, await logIn(old)]).toEqual([spelled, 200])
-  expect((await visitor.get('/me/email-change')).data).toEqual({ pending: null })
+  expect((await visitor.get('/me/email-change')).data).toEqual({ pending: null, verified: false })
   await shop.visitor().post('/auth/forgot-password', { email: old })
   // An email that was queued later has arrived, so none was queued for the change.
   expect((await nextMail(shop.dataDir, spelled)).links.reset).toBeDefined()

@@ -72,6 +72,7 @@ test.each([390, 1280])('a cart that fills itself does not move what a buyer sees
 test('the total with a coupon is known before the order', async () => {
   const { page, complaints } = await newVisitor(browser)
   await addToCart(page, shop.url, 'beeswax-pillar')
+  await page.getByText('Add a coupon or gift card').click()
   const coupon = page.getByLabel('Coupon')
   await coupon.fill('EXPIRED')
   await page.getByRole('button', { name: 'Apply' }).click()

@@ -84,7 +84,7 @@ for (const [locale, { order, due, most, summary, company }] of Object.entries(te
     await quantity.blur()
     await page.getByText(most).waitFor()
     expect(await quantity.inputValue()).toBe('50')
-    await page.locator('#couponCode').scrollIntoViewIfNeeded()
+    await page.locator('#extra-code').scrollIntoViewIfNeeded()
     const bar = await page.locator('.total-bar').boundingBox()
     expect(bar?.y).toBeGreaterThanOrEqual(0)
     expect(bar?.y).toBeLessThan(100)

@@ -32,6 +32,7 @@ test('a business enters its VAT id in the cart, and sees the price without tax b
   await page.getByLabel('Country').selectOption('AT')
   const taxes = page.locator('.totals .tax dt')
   await expect.poll(() => taxes.allTextContents()).toEqual(['incl. 20% VAT'])
+  await page.getByText('You buy as a business').click()
   const vatId = page.getByLabel('VAT id of a business')
   await vatId.fill('ATU12345676')
   await vatId.blur()

@@ -66,3 +66,17 @@ it('refuses one of more than 100 characters in the checkout and names the field'
   })
   expect([refused.status, JSON.stringify(refused.error)]).toEqual([422, expect.stringContaining('buyerReference')])
 })
+
+it('a business gives a reference in the cart, which is open after a refusal, and the order has it', async () => {
+  set(shop, { 'storefront.enabled': 'true', 'checkout.guestEmail': 'optional' })
+  const buyer = shop.visitor()
+  await buyer.form(`${shop.url}/cart`, { slug: 'mug', quantity: '1' })
+  const closed = await (await buyer.fetch(`${shop.url}/cart`)).text()
+  expect(closed).toMatch(/<details class="extra" id="extra-business">/)
+  const typed = { email: 'bill@hafen.example', firstName: 'Bill', ...hamburg }
+  const tooLong = await buyer.form(`${shop.url}/cart`, { ...typed, pay: '1', buyerReference: 'x'.repeat(101) })
+  expect(await tooLong.text()).toMatch(/id="extra-business" open>[^]*Must have at most 100 characters/)
+  const placed = await buyer.form(`${shop.url}/cart`, { ...typed, pay: '1', buyerReference: reference })
+  const token = /checkout\/([\w-]+)/.exec(placed.headers.get('location') ?? '')?.[1] ?? ''
+  expect(getOrderByPublicToken(shop.app.db, token).buyerReference).toBe(reference)
+})

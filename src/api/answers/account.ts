@@ -41,7 +41,8 @@ export const emailChangeData = z.object({
       email: z.string().meta({ example: 'ada.new@example.com' }),
       expiresAt: time.meta({ description: 'When the link ends.' })
     })
-    .nullable()
+    .nullable(),
+  verified: z.boolean()
 })
 
 export const ownAddressData = z.object({ address: address.nullable() })

@@ -36,7 +36,7 @@ export const fieldTexts: Readonly<Record<string, string>> = {
   token: 'The token of the link in the email.',
   pending: 'The change that waits for its link; null for none.',
   loggedOut: 'The session has ended.',
-  verified: 'The email address is verified.',
+  verified: 'Whether the email address is verified.',
   accepted: 'The request is accepted. The answer does not reveal whether an account exists.',
   'Quote.accepted': 'Whether the code applies to the cart.',
   reset: 'The password is changed and all sessions have ended.',

@@ -139,7 +139,9 @@ function showNext(form, page, typed, submitter) {
 
 /** Changes an element into another one. What did not change stays in the page, so that the focus and the cursor do, too. */
 function morph(old, next, typed) {
-  for (const { name } of Array.from(old.attributes)) if (!next.hasAttribute(name)) old.removeAttribute(name)
+  // What the buyer has opened stays open.
+  for (const { name } of Array.from(old.attributes))
+    if (!next.hasAttribute(name) && name !== 'open') old.removeAttribute(name)
   for (const { name, value } of next.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value)
   const state = stateOf(old, next, typed)
   let here = old.firstChild

@@ -162,7 +162,7 @@ function noticesOf({ t }: Site, user: string, pending: string | null): Readonly<
 async function accountPage(visit: Visit, outcomes: Outcomes, typedAddress?: AddressForm): Promise<ShownPage> {
   const { client, site, query } = visit
   const { t } = site
-  const [me, { downloads }, { subscriptions }, { address }, { pending }] = await Promise.all([
+  const [me, { downloads }, { subscriptions }, { address }, { pending, verified }] = await Promise.all([
     client.get('/me'),
     client.get('/me/downloads'),
     client.get('/me/subscriptions'),
@@ -184,6 +184,7 @@ async function accountPage(visit: Visit, outcomes: Outcomes, typedAddress?: Addr
       isSignedIn: true,
       user: me.user,
       ...benefitsOf({ me, downloads, subscriptions, ending: query.get('end') }, site),
+      verified,
       subscriptionOutcome: outcomeFor('subscriptions'),
       profile: profileForm(me, site, form),
       address: addressPart(

@@ -22,6 +22,7 @@ export type Wish = {
   couponCode?: string
   giftCards?: string[]
   customer?: Customer
+  buyerReference?: string
   shippingAddress?: Address
   shippingMethod?: string
   subscribeAgain?: true
@@ -71,6 +72,7 @@ export function requestOf(site: Site, items: CartItem[], form: URLSearchParams, 
     ...(country === undefined
       ? {}
       : { shippingAddress: { ...filled(['firstName', 'lastName', ...fields]), ...typed, country } }),
+    ...(text('buyerReference') === '' ? {} : { buyerReference: text('buyerReference') }),
     ...(text('shippingMethod') === '' ? {} : { shippingMethod: text('shippingMethod') }),
     ...(form.has('subscribeAgain') ? { subscribeAgain: true } : {}),
     ...(form.has('immediateDelivery') ? { immediateDelivery: true } : {}),

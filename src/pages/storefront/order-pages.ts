@@ -123,19 +123,17 @@ function withOwed(words: Words, { status, refundState, refundOwed, currency }: O
   return { ...words, text: `${words.text} ${owed}` }
 }
 
-/** Where the order goes, what was shipped of it, and its invoice with the credit notes of its refunds. */
+/** Where the order goes, what was shipped of it, its invoice, and the credit note of each refund. */
 function detailsOf(order: OwnOrder, site: Site) {
-  const { email, shipments, returns, shippingAddress, billingAddress, invoiceUrl, refunds } = order
+  const { email, shipments, returns, shippingAddress, billingAddress, documents } = order
   const { t } = site
-  const hasNotes = refunds.some(({ state }) => state === 'done')
   const addresses = [
     { title: t('order.shippingAddress'), lines: addressLines(shippingAddress, site) },
     { title: t('order.billingAddress'), lines: addressLines(billingAddress, site) }
   ]
   return {
     email,
-    invoiceUrl,
-    openInvoice: t(hasNotes ? 'order.openInvoiceAndNotes' : 'order.openInvoice'),
+    documents: documents.map(({ kind, number, url }) => ({ label: t(`document.${kind}`, { number }), url })),
     shipments: shipments.map((shipment) => shipmentText(shipment, site)),
     returns: returns.flatMap((each) => returnText(each, site)),
     addresses: addresses.filter(({ lines }) => lines.length > 0)

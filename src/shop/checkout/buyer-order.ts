@@ -3,7 +3,8 @@ import type { Db } from '../../platform/db/database.ts'
 import { lineImage } from '../catalog/public/image.ts'
 import type { ShopContext } from '../context.ts'
 import { getOrderByPublicToken, itemsOf, findOrder } from '../orders/find.ts'
-import { getOrderView, maskedEmail, invoiceUrl, payUrl, listOrders, invoiceUrls } from '../orders/view.ts'
+import { documentsOf } from '../invoices/find.ts'
+import { documentUrl, getOrderView, maskedEmail, invoiceUrl, payUrl, listOrders, invoiceUrls } from '../orders/view.ts'
 import { taxesOfOrder, toTaxes } from '../orders/totals.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { mailBuyer, waitsForAccount } from '../orders/order-mails.ts'
@@ -98,6 +99,7 @@ export function toBuyerOrder(shop: ShopContext, order: OrderRow, now: number): B
       deliveryConsentAt: toIsoOrNull(order.deliveryConsentAt),
       returns: listReturns(shop.db, order.id),
       invoiceUrl: invoiceUrl(shop, order),
+      documents: documentsFor(shop, order, null),
       images: itemsOf(shop.db, order.id).map((item) => lineImage(shop.db, item, shop.publicUrl()))
     },
     canPay: payUrl !== null,
@@ -222,6 +224,15 @@ export function getOwnOrder(shop: ShopContext, userId: number, orderId: number, 
   return toOwnOrder(shop, order, now)
 }
 
+/** The invoice and the credit notes of an order. `proof` shows the buyer's name and address on them. */
+function documentsFor(shop: ShopContext, order: OrderRow, proof: string | null): BuyerOrder['order']['documents'] {
+  return documentsOf(shop.db, order.id).map((row) => ({
+    kind: row.kind,
+    number: row.number,
+    url: documentUrl(shop, order, row, { proof })
+  }))
+}
+
 /** An order as its customer sees it, and what they can do with it. */
 export function toOwnOrder(shop: ShopContext, order: OrderRow, now: number): OwnOrder {
   const { order: shown, ...options } = toBuyerOrder(shop, order, now)
@@ -231,6 +242,7 @@ export function toOwnOrder(shop: ShopContext, order: OrderRow, now: number): Own
       email: order.email,
       orderToken: order.publicToken,
       invoiceUrl: invoiceUrl(shop, order, invoiceProof(shop.keys, order)),
+      documents: documentsFor(shop, order, invoiceProof(shop.keys, order)),
       lines: toLines(shop.db, order),
       billingAddress: order.billingAddress,
       shippingAddress: order.shippingAddress

@@ -25,6 +25,14 @@ const invoiceUrl = z.string().nullable().meta({
   example: 'https://shop.example/checkout/invoice/V1StGXR8Z5jdHi6BmyT0qW3nKfLxPzRc7uEoAaDbGhY'
 })
 
+const orderDocument = z
+  .object({
+    kind: z.enum(['invoice', 'credit_note']).meta({ description: 'What the document is.' }),
+    number: z.string().meta({ description: 'The number of the document.', example: '2026-0007' }),
+    url: z.string().meta({ description: 'Its page.', example: 'https://shop.example/checkout/invoice/V1StGXR8' })
+  })
+  .meta({ id: 'OrderDocument' })
+
 const listedOrder = z.object({ ...order.shape, totals, ...refundProgress, invoiceUrl }).meta({ id: 'Order' })
 
 export const orderToken = z.string().meta({
@@ -62,6 +70,7 @@ const buyerOrder = z
       example: null
     }),
     returns: z.array(orderReturn),
+    documents: z.array(orderDocument).meta({ description: 'The invoice and each credit note, the oldest first.' }),
     images: z.array(image.nullable()).meta({ description: 'The picture of each line item, in their order.' })
   })
   .meta({ id: 'BuyerOrder', description: 'An order as everyone with its token sees it.' })
