@@ -49,6 +49,8 @@ export type PageReply =
   | { readonly text: string; readonly type: string; readonly isPrivate?: boolean }
   /** A file with personal data, which the browser shows under `name`. */
   | { readonly file: Uint8Array<ArrayBuffer>; readonly type: string; readonly name: string }
+  /** A file with personal data that is made while it is sent, and which the browser stores. */
+  | { readonly stream: ReadableStream<Uint8Array>; readonly type: string; readonly name: string }
 
 export type PageRoute = {
   readonly method: 'GET' | 'POST'

@@ -162,7 +162,8 @@ export function createRenderer(
       const caching = reply.isPrivate === true ? 'no-store' : 'public, max-age=300'
       return new Response(reply.text, { headers: { ...contentHeaders(reply.type), 'cache-control': caching } })
     }
-    if ('file' in reply) return privateFile(reply)
+    if ('file' in reply) return privateFile(reply, reply.file, 'inline')
+    if ('stream' in reply) return privateFile(reply, reply.stream, 'attachment')
     const { title, script, template, data } = reply
     const common = { title, assets: assets.urls, scripts: script === undefined ? [] : assets.modulesOf(script) }
     const links = { languageUrl: languageUrl(request) }
@@ -188,11 +189,15 @@ function redirection({ redirect, setCookie, isMoved }: Extract<PageReply, { redi
   return new Response(null, { status: isMoved ? 301 : 303, headers })
 }
 
-function privateFile({ file, type, name }: Extract<PageReply, { file: unknown }>): Response {
-  return new Response(file, {
+function privateFile(
+  { type, name }: { type: string; name: string },
+  content: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
+  disposition: 'inline' | 'attachment'
+): Response {
+  return new Response(content, {
     headers: {
       ...contentHeaders(type),
-      'content-disposition': `inline; filename="${name}"`,
+      'content-disposition': `${disposition}; filename="${name}"`,
       'cache-control': 'no-store',
       'referrer-policy': 'same-origin',
       'x-robots-tag': 'noindex',

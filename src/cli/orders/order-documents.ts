@@ -1,22 +1,19 @@
 import { Option } from 'commander'
-import { createHash, hash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../app.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { toCsv, toCsvRows } from '../../platform/csv.ts'
-import { csvMark } from '../../platform/text.ts'
-import { formatMoney, toDecimalText } from '../../platform/money.ts'
+import { formatMoney } from '../../platform/money.ts'
+import { checksumFile, documentFiles } from '../../operations/document-archive.ts'
 import { parseOpenDays, quarterOption } from '../../operations/reports/days.ts'
-import { documentsOf, findInvoice, listDocuments } from '../../shop/invoices/find.ts'
+import { documentsOf, findInvoice } from '../../shop/invoices/find.ts'
 import { correctInvoiceOf, invoiceBuyerChanges } from '../../shop/corrections/correct-invoice.ts'
 import type { InvoiceBuyerChanges } from '../../shop/corrections/correct-invoice.ts'
 import { confirmVatId } from '../../shop/tax/vat-checks.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { definedFields } from '../../platform/input-fields.ts'
 import { by } from './order-answer.ts'
-import { documentFile, documentFormats, isForBusiness } from '../../shop/invoices/e-invoice-file.ts'
+import { documentFile, documentFormats } from '../../shop/invoices/e-invoice-file.ts'
 import type { DocumentFormat } from '../../shop/invoices/e-invoice-file.ts'
-import { obstacleOf } from '../../shop/invoices/e-invoice.ts'
 import type { InvoiceRow } from '../../shop/invoices/find.ts'
 import { documentName, toInvoice } from '../../shop/invoices/text.ts'
 import { getOrder } from '../../shop/orders/find.ts'
@@ -175,10 +172,7 @@ function missing(order: OrderRow): AppError {
 
 type DocumentsOptions = { from?: string; to?: string; quarter?: string }
 
-/**
- * Writes the documents of some days as PDF into a folder, with an index and their checksums. Those of businesses have the
- * data of Factur-X in them, and XRechnung beside them, as far as they name what those ask for.
- */
+/** Writes the documents of some days into a folder. */
 export function defineDocuments(group: ShopCommand): void {
   const documents = addCommand(
     group,
@@ -192,69 +186,23 @@ export function defineDocuments(group: ShopCommand): void {
   runs(documents, exportDocuments)
 }
 
-const indexFile = 'index.csv'
-const checksumFile = 'SHA256SUMS'
-const indexColumns = [
-  'number',
-  'kind',
-  'date',
-  'order',
-  'corrects',
-  'currency',
-  'total',
-  'tax',
-  'file',
-  'sha256',
-  'xml',
-  'xmlSha256'
-]
-
 async function exportDocuments(work: Work<DocumentsOptions>, folder: string): Promise<Answer> {
   const { app, options } = work
   const days = parseOpenDays(options)
   const progress = showProgress(work)
   let count = 0
   const fill = async (append: (name: string, content: string | Uint8Array) => void): Promise<void> => {
-    const checksums = createHash('sha256')
-    const index = (text: string): void => {
-      append(indexFile, text)
-      checksums.update(text)
-    }
-    index(csvMark + toCsv(indexColumns, []))
-    for (const row of listDocuments(app.db, days)) {
-      const { number, kind, date, orderId, currency, totalMinor, document } = row
-      const pageUrl = documentUrl(app, getOrder(app.db, orderId), row)
-      const names: (string | null)[] = []
-      for (const format of formatsOf(row)) {
-        const { content } = await documentFile(row, format, { pageUrl })
-        // The prefix of numbers can contain a slash, and never a plus sign.
-        const file = `${number.replaceAll('/', '+')}.${format === 'xrechnung' ? 'xml' : 'pdf'}`
-        const sha256 = hash('sha256', content, 'hex')
-        append(file, content)
-        append(checksumFile, `${sha256}  ${file}\n`)
-        names.push(file, sha256)
-      }
-      const [total, tax] = [totalMinor, document.taxMinor].map((minor) => toDecimalText(minor, currency))
-      const corrects = document.corrects?.number ?? null
-      const [file = null, sha256 = null, xml = null, xmlSha256 = null] = names
-      const sums = [currency, total ?? null, tax ?? null]
-      index(toCsvRows([[number, kind, date, orderId, corrects, ...sums, file, sha256, xml, xmlSha256]]))
-      count += 1
+    const files = documentFiles(app, days, (documents) => {
+      count = documents
       progress.step(`${count} documents written`)
-    }
-    append(checksumFile, `${checksums.digest('hex')}  ${indexFile}\n`)
+    })
+    for await (const { name, content } of files) append(name, content)
   }
   await writeNewFolder(folder, fill).finally(progress.done)
   return {
     json: { folder, documents: count },
     human: `${countOf(count, 'document')} written to ${folder}. "sha256sum --check ${checksumFile}" there checks them.`
   }
-}
-
-/** The files of a document: a PDF, and XML if it can be an XRechnung. */
-function formatsOf(row: InvoiceRow): DocumentFormat[] {
-  const can = (format: 'facturx' | 'xrechnung'): boolean => isForBusiness(row) && obstacleOf(row, format) === undefined
-  return [can('facturx') ? 'facturx' : 'pdf', ...(can('xrechnung') ? (['xrechnung'] as const) : [])]
 }
 
 type PackOptions = { csv?: string; html?: string; labels?: string }

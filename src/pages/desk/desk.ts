@@ -35,6 +35,7 @@ import { orderChanges } from './order-changes.ts'
 import { phoneOrder } from './phone-order.ts'
 import { pictureActions } from './product-pictures.ts'
 import { productActions, productPages } from './products.ts'
+import { archiveAction, documentPages } from './documents.ts'
 import { reportPages } from './reports.ts'
 import { settingActions, settingPages } from './settings.ts'
 import { proofPage, publicDesk } from './sign-in.ts'
@@ -54,6 +55,7 @@ export const deskPages: readonly DeskPage[] = [
   ...giftCardPages,
   ...affiliatePages,
   ...reportPages,
+  ...documentPages,
   ...settingPages
 ]
 /** Everything that a person can do at the desk: each is a page with a form. */
@@ -68,6 +70,7 @@ export const deskActions: readonly Action[] = [
   ...offerActions,
   ...giftCardActions,
   ...affiliateActions,
+  archiveAction,
   ...settingActions
 ]
 

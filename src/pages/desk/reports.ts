@@ -1,27 +1,19 @@
 import { reports } from '../../operations/reports/list.ts'
-import { daysOfQuarter, lastQuarter, parseOpenDays } from '../../operations/reports/days.ts'
 import type { PeriodOptions } from '../../operations/reports/days.ts'
 import { plainFormat } from '../../operations/reports/report.ts'
 import { isAllowed } from '../../shop/desk/roles.ts'
-import { listDocuments } from '../../shop/invoices/find.ts'
-import { documentName } from '../../shop/invoices/text.ts'
-import { getOrder } from '../../shop/orders/find.ts'
-import { documentUrl } from '../../shop/orders/view.ts'
-import { shopDay } from '../../shop/settings/shop-days.ts'
 import type { PageReply } from '../page.ts'
 import { chartOf } from './today.ts'
 import { commandOf, page, textFor, textOf } from './view.ts'
 import type { Block, DeskCall, DeskPage } from './view.ts'
 import { notFound } from '../../platform/http/answers.ts'
 
-const mostDocuments = 200
 const mostRows = 500
 const namePart = '([a-z][a-z-]{0,30})'
 
 export const reportPages: readonly DeskPage[] = [
   { path: /^\/desk\/more$/, name: '/desk/more', needs: 'today', show: showMore },
   { path: /^\/desk\/reports$/, name: '/desk/reports', needs: 'reports', show: showReports },
-  { path: /^\/desk\/documents$/, name: '/desk/documents', needs: 'reports', show: showDocuments },
   {
     path: new RegExp(`^/desk/reports/${namePart}\\.csv$`),
     name: '/desk/reports/sales.csv',
@@ -135,37 +127,4 @@ async function showCsv(call: DeskCall): Promise<PageReply> {
   if (known === undefined) throw notFound()
   const name = format === plainFormat ? report.name : `${report.name}-${format}`
   return { file: made.file(format), type: `text/csv; charset=${known.charset ?? 'utf-8'}`, name: `${name}.csv` }
-}
-
-function showDocuments(call: DeskCall): PageReply {
-  const { app, words, query, now } = call
-  const { t } = words
-  const quarter = daysOfQuarter(lastQuarter(shopDay(app.db, now)))
-  const days = { from: textOf(query, 'from') ?? quarter.from, to: textOf(query, 'to') ?? quarter.to }
-  const found = [...Iterator.from(listDocuments(app.db, parseOpenDays(days))).take(mostDocuments)]
-  return page(call, {
-    title: t('desk.documents'),
-    back: { label: t('desk.reports'), url: '/desk/reports' },
-    blocks: [
-      {
-        kind: 'search',
-        fields: [
-          { name: 'from', label: t('desk.from'), type: 'date', value: days.from },
-          { name: 'to', label: t('desk.to'), type: 'date', value: days.to }
-        ]
-      },
-      {
-        kind: 'list',
-        items: found.map((row) => ({
-          name: documentName(row),
-          url: documentUrl(app, getOrder(app.db, row.orderId), row),
-          amount: words.money(row.totalMinor, row.currency),
-          hints: [row.date]
-        })),
-        empty: t('desk.noDocuments')
-      },
-      ...(found.length < mostDocuments ? [] : [{ kind: 'text' as const, text: t('desk.moreDocuments') }])
-    ],
-    command: `${commandOf('orders documents', days)} FOLDER`
-  })
 }

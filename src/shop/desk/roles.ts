@@ -34,6 +34,7 @@ export const permissions = {
   'affiliates.change': { roles: owner },
   'affiliates.money': { roles: owner, isGuarded: true },
   reports: { roles: ['owner', 'reports'] },
+  'reports.archive': { roles: ['owner', 'reports'], isGuarded: true },
   settings: { roles: owner },
   'settings.change': { roles: owner, isGuarded: true },
   people: { roles: owner },

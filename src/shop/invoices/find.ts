@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, gte, lte, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, gte, lte, sql } from 'drizzle-orm'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { statement } from '../../platform/db/database.ts'
@@ -28,17 +28,28 @@ export function documentsOf(db: Db, orderId: number): InvoiceRow[] {
 /**
  * The documents that were issued in some days (YYYY-MM-DD, both included), in the order of issue. An open side has no
  * limit. Any number of them needs the memory of a few hundred.
+ *
+ * @param days with `after`, only the documents after the one with this id
  */
-export function listDocuments(db: Db, { from = '', to = '~' }: { from?: string; to?: string }): Iterable<InvoiceRow> {
+export function listDocuments(
+  db: Db,
+  { from = '', to = '~', after = 0 }: { from?: string; to?: string; after?: number }
+): Iterable<InvoiceRow> {
   const next = (last: InvoiceRow | undefined, limit: number): InvoiceRow[] =>
     db.orm
       .select()
       .from(invoices)
-      .where(and(gt(invoices.id, last?.id ?? 0), gte(invoices.date, from), lte(invoices.date, to)))
+      .where(and(gt(invoices.id, last?.id ?? after), gte(invoices.date, from), lte(invoices.date, to)))
       .orderBy(asc(invoices.id))
       .limit(limit)
       .all()
   return inParts(db, next, (rows) => rows)
+}
+
+/** How many documents were issued in some days. */
+export function countDocuments(db: Db, { from = '', to = '~' }: { from?: string; to?: string }): number {
+  const issued = and(gte(invoices.date, from), lte(invoices.date, to))
+  return db.orm.select({ count: count() }).from(invoices).where(issued).get()?.count ?? 0
 }
 
 /** Whether the shop has issued any invoice. */

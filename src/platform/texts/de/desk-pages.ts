@@ -16,6 +16,11 @@ export const deskPages = {
   'desk.amount': 'Betrag',
   'desk.approve': 'Freigeben',
   'desk.approveAffiliate': 'Neue Bestellungen über ihre Links zählen ab jetzt. Sie bekommen eine E-Mail.',
+  'desk.archive': 'Alle als eine Datei herunterladen',
+  'desk.archiveText':
+    'Eine ZIP-Datei mit allen Dokumenten dieser Tage als PDF, elektronischen Rechnungen, wo es sie gibt, einem Verzeichnis (index.csv) und Prüfsummen (SHA256SUMS).',
+  'desk.archiveTooMany':
+    'Diese Tage haben {count} Dokumente, eine Datei fasst {most}. Wählen Sie weniger Tage, oder nehmen Sie den Befehl unten.',
   'desk.blockCard': 'Sperren',
   'desk.blockCardText': 'Für einen gestohlenen Gutschein: er bezahlt keine Bestellung mehr. Das Guthaben bleibt.',
   'desk.bonus': 'Betrag gutschreiben',
@@ -58,6 +63,8 @@ export const deskPages = {
   'desk.coupons': 'Gutscheine',
   'desk.csv': 'Als CSV herunterladen',
   'desk.customers': 'Kunden',
+  'desk.dayHint': 'Geben Sie einen Tag wie 2026-01-31 ein.',
+  'desk.daysTurned': 'Der letzte Tag liegt vor dem ersten.',
   'desk.deactivate': 'Sperren',
   'desk.deactivateAffiliate':
     'Neue Bestellungen zählen nicht mehr. Was verdient ist, bleibt. Der Partner erhält eine E-Mail.',
@@ -149,7 +156,6 @@ export const deskPages = {
   'desk.mailCardText':
     'Der Empfänger bekommt die E-Mail mit dem Code jetzt. Eine andere E-Mail hier wird ab jetzt der Empfänger.',
   'desk.minTotal': 'Nur ab einer Summe von',
-  'desk.moreDocuments': 'Es gibt noch mehr. Wählen Sie weniger Tage, oder nehmen Sie den Befehl unten für alle.',
   'desk.name': 'Name',
   'desk.newCoupon': 'Neuer Gutschein',
   'desk.newProduct': 'Neues Produkt',

@@ -16,6 +16,11 @@ export const deskPages = {
   'desk.amount': 'Amount',
   'desk.approve': 'Approve',
   'desk.approveAffiliate': 'New orders from their links are credited. They get an email.',
+  'desk.archive': 'Download all as one file',
+  'desk.archiveText':
+    'A ZIP file with every document of these days as PDF, electronic invoices where there are some, a table of contents (index.csv), and checksums (SHA256SUMS).',
+  'desk.archiveTooMany':
+    'These days have {count} documents, and one file takes {most}. Choose fewer days, or use the command below.',
   'desk.blockCard': 'Block it',
   'desk.blockCardText': 'Use this for a stolen card: it pays no further order. What is on it stays.',
   'desk.bonus': 'Add an amount',
@@ -57,6 +62,8 @@ export const deskPages = {
   'desk.coupons': 'Coupons',
   'desk.csv': 'Download as CSV',
   'desk.customers': 'Customers',
+  'desk.dayHint': 'Enter a day such as 2026-01-31.',
+  'desk.daysTurned': 'The last day is before the first one.',
   'desk.deactivate': 'Deactivate',
   'desk.deactivateAffiliate':
     'New orders are not credited any more. What was earned stays. The affiliate gets an email.',
@@ -146,7 +153,6 @@ export const deskPages = {
   'desk.mailCardText':
     'The recipient gets the email with the code now. Another email here becomes the recipient from now on.',
   'desk.minTotal': 'Only from a total of',
-  'desk.moreDocuments': 'There are more. Choose fewer days, or use the command below for all of them.',
   'desk.name': 'Name',
   'desk.newCoupon': 'New coupon',
   'desk.newProduct': 'New product',

@@ -16,6 +16,11 @@ export const deskPages = {
   'desk.amount': 'Montant',
   'desk.approve': 'Accepter',
   'desk.approveAffiliate': 'Les nouvelles commandes de leurs liens comptent. Un e-mail leur est envoyé.',
+  'desk.archive': 'Tout télécharger en un fichier',
+  'desk.archiveText':
+    'Un fichier ZIP avec tous les documents de ces jours en PDF, les factures électroniques s’il y en a, une table (index.csv) et des sommes de contrôle (SHA256SUMS).',
+  'desk.archiveTooMany':
+    'Ces jours comptent {count} documents, un fichier en contient {most} au plus. Choisissez moins de jours, ou utilisez la commande ci-dessous.',
   'desk.blockCard': 'Bloquer',
   'desk.blockCardText': 'Pour une carte volée : elle ne paie plus aucune commande. Le solde reste.',
   'desk.bonus': 'Ajouter un montant',
@@ -57,6 +62,8 @@ export const deskPages = {
   'desk.coupons': 'Codes promo',
   'desk.csv': 'Télécharger en CSV',
   'desk.customers': 'Clients',
+  'desk.dayHint': 'Saisissez un jour tel que 2026-01-31.',
+  'desk.daysTurned': 'Le dernier jour est avant le premier.',
   'desk.deactivate': 'Désactiver',
   'desk.deactivateAffiliate':
     'Les nouvelles commandes ne comptent plus. Les gains restent. L’affilié reçoit un e-mail.',
@@ -148,7 +155,6 @@ export const deskPages = {
   'desk.mailCardText':
     'Le destinataire reçoit maintenant l’e-mail avec le code. Un autre e-mail ici devient le destinataire.',
   'desk.minTotal': 'Seulement dès un total de',
-  'desk.moreDocuments': 'Il y en a plus. Choisissez moins de jours, ou utilisez la commande ci-dessous.',
   'desk.name': 'Nom',
   'desk.newCoupon': 'Nouveau code promo',
   'desk.newProduct': 'Nouveau produit',
