@@ -3,38 +3,20 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { invite } from '../../src/shop/desk/people.ts'
 import type { Role } from '../../src/shop/desk/roles.ts'
 import { listDeskLog } from '../../src/shop/desk/act.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import { quay } from '../support/addresses.ts'
 import { enableDesk, paidOrder } from '../support/desk-visitor.ts'
-import { look, newVisitor } from './support/chromium.ts'
+import { look } from './support/chromium.ts'
 import { openDemoShop } from './support/demo-shop.ts'
+import { personOnPhone } from './support/desk-phone.ts'
 
 const { shop, browser } = await openDemoShop()
 enableDesk(shop.app)
 
-/** A person of a role on a phone, with a passkey of a virtual authenticator. */
-async function onPhone(role: Role, email: string, locale = 'en'): Promise<{ page: Page; complaints: string[] }> {
-  const { page, complaints } = await newVisitor(browser, { viewport: { width: 390, height: 844 }, locale })
-  const devtools = await page.context().newCDPSession(page)
-  await devtools.send('WebAuthn.enable')
-  await devtools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true
-    }
-  })
-  await page.goto(invite(shop.app, { email, role }, Date.now()).url)
-  await page.locator('form[data-passkey] button').click()
-  await page.waitForURL(`${shop.url}/desk`)
-  return { page, complaints }
-}
+const onPhone = (role: Role, email: string, locale?: string): ReturnType<typeof personOnPhone> =>
+  personOnPhone(shop, browser, role, email, locale)
 
 const photo = (): Promise<Buffer> =>
   sharp({ create: { width: 1200, height: 900, channels: 3, background: '#a04020' } })

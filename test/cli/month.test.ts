@@ -13,11 +13,11 @@ import { readyGateway } from '../../src/shop/payments/gateway.ts'
 import { settlePayments } from '../../src/shop/payments/reconcile.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import { shopDay } from '../../src/shop/settings/shop-days.ts'
-import { quay } from '../support/addresses.ts'
 import { shopstead } from '../support/command-line.ts'
 import type { Ran } from '../support/command-line.ts'
 import { laterTasks, monthShelf, openingTasks, purchases } from '../support/month.ts'
-import type { Purchase, Task, TaskTitle } from '../support/month.ts'
+import { orderOf } from '../support/month-orders.ts'
+import type { Task, TaskTitle } from '../support/month.ts'
 import { makeUser } from '../support/people.ts'
 import { startShop } from '../support/running-shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -60,32 +60,6 @@ function run(command: string): Promise<Ran<Printed>> {
 }
 
 let giftCard = ''
-
-/** The buyer orders on the website. Returns the number of the order. */
-async function order(name: string, { items, pickup, byGiftCard, unpaid, email }: Purchase): Promise<string> {
-  const lines = items.map(([what, quantity]) => {
-    const [slug, sku] = what.split('/')
-    const productId = db.sqlite.prepare('SELECT id FROM products WHERE slug = ?').pluck().get(slug)
-    const variationId = db.sqlite
-      .prepare('SELECT id FROM variations WHERE sku = ?')
-      .pluck()
-      .get(sku ?? '')
-    return { productId, quantity, ...(variationId === undefined ? {} : { variationId }) }
-  })
-  const { status, data, text } = await shop.visitor().post('/store/checkout-session', {
-    ...(unpaid === true
-      ? { strategy: 'redirect_to_store' }
-      : { strategy: 'token_handoff', paymentToken: 'pm_card_visa' }),
-    returnUrl: 'https://site.example/thanks',
-    items: lines,
-    customer: { email: email ?? `${name}@shop.example` },
-    immediateDelivery: true,
-    giftCards: byGiftCard === true ? [giftCard] : [],
-    ...(pickup === true ? { shippingMethod: 'pickup' } : { shippingAddress: quay, shippingMethod: 'parcel' })
-  })
-  if (status !== 200) throw new Error(`${name} could not order: ${text}`)
-  return String(data.orderId)
-}
 
 /** The buyer pays what is due of an order on the page of its link. */
 async function payLink(id: number, email: string): Promise<void> {
@@ -206,7 +180,8 @@ describe("a shop's month from the command line, with equal sums in the books aft
   it.each(openingTasks)('$title', doTask)
 
   it('the buyers order on the website', async () => {
-    for (const [name, purchase] of Object.entries(purchases)) names[name] = await order(name, purchase)
+    for (const [name, purchase] of Object.entries(purchases))
+      names[name] = await orderOf(shop, name, purchase, giftCard)
     names['cardOfLou'] = String(cardsSoldBy(db, Number(names['lou']))[0]?.id)
     await expectBooks()
   })

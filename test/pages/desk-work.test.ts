@@ -11,6 +11,7 @@ import { makeUser } from '../shop/orders/support.ts'
 import { getOrder, itemsOf } from '../../src/shop/orders/find.ts'
 import { listReturns } from '../../src/shop/shipments/returns.ts'
 import { setting } from '../../src/shop/settings/settings.ts'
+import { quay } from '../support/addresses.ts'
 import { enableDesk, hiddenOf, paidOrder, personAtDesk } from '../support/desk-visitor.ts'
 import { startShop } from '../support/running-shop.ts'
 
@@ -302,6 +303,27 @@ describe('an order that changes at the desk', () => {
     await berta.send(`/desk/orders/${id}/return`, { 'item-2': '1' })
     expect((await berta.send(`/desk/orders/${id}/drop`)).status).toBe(303)
     expect(listReturns(app.db, id)).toMatchObject([{ state: 'exchanged' }, { state: 'dropped' }])
+  })
+
+  it('is found by a product in it, has a slip among all, and people who want news are a file', async () => {
+    const [first, other] = [
+      paidOrder(app, { items: ['lamp'], shippingAddress: quay }),
+      paidOrder(app, { items: ['mug'] })
+    ]
+    const anna = await personAtDesk(shop, 'owner')
+    const found = await anna.get('/desk/orders?product=lamp')
+    expect([found.html.includes(`/desk/orders/${first}"`), found.html.includes(`/desk/orders/${other}"`)]).toEqual([
+      true,
+      false
+    ])
+    expect(found.html).toContain('shopstead orders list --product lamp')
+    expect((await anna.get('/desk/orders?product=nothing')).status).toBe(404)
+    expect((await anna.get('/desk/pack/slips')).html).toContain(`Order ${first}`)
+    const { id } = makeUser(app.db, 'news@shop.example')
+    app.db.sqlite.exec(`UPDATE users SET marketing_opt_in = 'yes', email_verified_at = 1 WHERE id = ${id}`)
+    const file = await anna.send('/desk/customers/news')
+    expect([file.status, file.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
+    expect(file.html).toMatch(/^email,name[^]*news@shop\.example[^]*\/unsubscribe\//)
   })
 
   it('and its buyer get notes, which the pages of the desk show as text', async () => {

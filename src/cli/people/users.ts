@@ -6,15 +6,13 @@ import { AppError } from '../../errors.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { eraseEverywhere, eraseGuestEverywhere } from '../../operations/erase-person.ts'
 import type { Erased } from '../../operations/erase-person.ts'
-import { toCsv, toCsvRows } from '../../platform/csv.ts'
 import { formatMoney } from '../../platform/money.ts'
 import { emailKey } from '../../platform/text.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { activateUser, deactivateUser } from '../../shop/accounts/deactivate.ts'
 import { findUserByEmail, getUser } from '../../shop/accounts/find.ts'
 import { newAccountInput, emailInput, profileInput } from '../../shop/accounts/input.ts'
-import { countUnprovenSubscribers, listSubscribers } from '../../shop/accounts/marketing.ts'
-import type { Subscriber } from '../../shop/accounts/marketing.ts'
+import { countUnprovenSubscribers, listSubscribers, subscribersCsv } from '../../shop/accounts/marketing.ts'
 import { listUsers, toAccountRecord, toUser } from '../../shop/accounts/view.ts'
 import { logOutEverywhere } from '../../shop/accounts/sessions.ts'
 import { assertPassword } from '../../shop/accounts/password-rules.ts'
@@ -223,16 +221,6 @@ function isGuest(db: Db, who: string): boolean {
 
 type ConsentOptions = { consent?: 'marketing'; csv?: string }
 
-const consentColumns = [
-  'email',
-  'name',
-  'language',
-  'agreedAt',
-  'agreedIn',
-  'emailVerifiedAt',
-  'unsubscribeUrl'
-] as const satisfies readonly (keyof Subscriber)[]
-
 function exportConsents({ app, options, terminal }: Work<ConsentOptions>, who: string | undefined): Answer {
   if (who !== undefined) throw new AppError('USAGE', 'Name an account, or pass --consent, not both.')
   assertPublicUrl(app)
@@ -242,15 +230,10 @@ function exportConsents({ app, options, terminal }: Work<ConsentOptions>, who: s
       `${countOf(unproven, 'person')} asked for news, but did not verify the email, so anyone could have typed it. They are left out.`
     )
   const subscribers = listSubscribers(app)
-  const rows = (): Generator<string, void> => csvOf(subscribers)
+  const rows = (): Generator<string, void> => subscribersCsv(subscribers)
   if (options.csv === undefined) return { json: new JsonList('people', subscribers), human: new TextParts(rows()) }
   writeCsv(options.csv, rows())
   return { json: { file: options.csv }, human: `Written to ${options.csv}.` }
-}
-
-function* csvOf(subscribers: Iterable<Subscriber>): Generator<string, void> {
-  yield toCsv(consentColumns, [])
-  for (const person of subscribers) yield toCsvRows([consentColumns.map((column) => person[column])])
 }
 
 function printExport(work: Work<ConsentOptions>, who: string | undefined): Answer {

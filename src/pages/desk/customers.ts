@@ -8,6 +8,7 @@ import { emailKey } from '../../platform/text.ts'
 import { activateUser, deactivateUser } from '../../shop/accounts/deactivate.ts'
 import { findUserByEmail, getUserById } from '../../shop/accounts/find.ts'
 import type { UserRow } from '../../shop/accounts/rows.ts'
+import { listSubscribers, subscribersCsv } from '../../shop/accounts/marketing.ts'
 import { logOutEverywhere } from '../../shop/accounts/sessions.ts'
 import { listUsers, toAccountRecord } from '../../shop/accounts/view.ts'
 import { listAllOrders } from '../../shop/customers/admin-orders.ts'
@@ -50,9 +51,11 @@ function showCustomers(call: DeskCall): PageReply {
   })
   const shown = found.slice(0, perPage)
   const last = found.length > perPage ? shown.at(-1) : undefined
+  const news = { label: t('desk.exportNews'), url: '/desk/customers/news' }
   return page(call, {
     title: t('desk.customers'),
     blocks: [
+      { kind: 'links', links: isAllowed(call.visit.actor, 'customers.data') ? [news] : [] },
       {
         kind: 'search',
         fields: [{ name: 'search', label: t('desk.searchCustomers'), type: 'text', value: search ?? '' }]
@@ -295,7 +298,27 @@ const noting = accountAction(
   (id) => `shopstead users note ${id}`
 )
 
+/** Who wants news by email, for the program that sends them. */
+const exportNews: Action = {
+  path: /^\/desk\/customers\/news$/,
+  name: '/desk/customers/news',
+  needs: 'customers.data',
+  form: ({ words }) => ({
+    title: words.t('desk.exportNews'),
+    text: words.t('desk.exportNewsText'),
+    rows: [],
+    submit: words.t('desk.exportNews'),
+    back: { label: words.t('desk.customers'), url: '/desk/customers' }
+  }),
+  command: () => 'shopstead users export --consent marketing --csv FILE',
+  run: ({ app }) => {
+    const file = bytesOf([...subscribersCsv(listSubscribers(app))].join(''))
+    return { file, type: 'text/csv; charset=utf-8', name: 'news.csv' }
+  }
+}
+
 export const customerActions: readonly Action[] = [
+  exportNews,
   {
     ...noting,
     form: async (call) => ({ ...(await noting.form(call)), rows: noteRows(call) }),

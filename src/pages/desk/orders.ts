@@ -5,7 +5,7 @@ import { parseOpenPeriod } from '../../operations/reports/days.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { toMinor } from '../../platform/money.ts'
 import { postalLines } from '../../platform/postal/address.ts'
-import { listAllOrders, showOrder } from '../../shop/customers/admin-orders.ts'
+import { findSold, listAllOrders, showOrder } from '../../shop/customers/admin-orders.ts'
 import type { AdminOrder, HistoryEntry, OrderRecord } from '../../shop/customers/admin-orders.ts'
 import { documentsOf } from '../../shop/invoices/find.ts'
 import { documentName } from '../../shop/invoices/text.ts'
@@ -43,10 +43,13 @@ import type { Action, Block, DeskCall, DeskPage, Item } from './view.ts'
 import { isAllowed } from '../../shop/desk/roles.ts'
 
 const perPage = 25
+/** As many orders as the page "to pack" lists. */
+export const mostSlips = 200
 
 export const orderPages: readonly DeskPage[] = [
   { path: /^\/desk\/orders$/, name: '/desk/orders', needs: 'orders', show: showOrders },
   { path: /^\/desk\/orders\/([1-9]\d{0,14})$/, name: '/desk/orders/:id', needs: 'orders', show: showOne },
+  { path: /^\/desk\/pack\/slips$/, name: '/desk/pack/slips', needs: 'orders', show: showAllSlips },
   { path: /^\/desk\/orders\/([1-9]\d{0,14})\/slip$/, name: '/desk/orders/:id/slip', needs: 'orders', show: showSlip },
   { path: /^\/desk\/orders\/([1-9]\d{0,14})\/label$/, name: '/desk/orders/:id/label', needs: 'orders', show: showLabel }
 ]
@@ -54,12 +57,13 @@ export const orderPages: readonly DeskPage[] = [
 function showOrders(call: DeskCall): PageReply {
   const { app, query, words } = call
   const { t } = words
-  const status = textOf(query, 'status')
+  const [status, product] = [textOf(query, 'status'), textOf(query, 'product')]
   const days = { from: textOf(query, 'from'), to: textOf(query, 'to') }
   const { orders, nextCursor } = listAllOrders(app.db, {
     ...parseOpenPeriod(app.db, Object.fromEntries(Object.entries(days).filter(([, day]) => day !== undefined))),
     status: orderStatuses.find((each) => each === status),
     search: textOf(query, 'search'),
+    ...(product === undefined ? {} : { sold: findSold(app.db, product) }),
     cursor: textOf(query, 'cursor'),
     limit: perPage
   })
@@ -88,6 +92,7 @@ function showOrders(call: DeskCall): PageReply {
         fields: [
           field('search', t('desk.searchOrders'), 'text'),
           field('status', t('desk.status'), 'text', { options: states }),
+          field('product', t('desk.boughtProduct'), 'text'),
           field('from', t('desk.from'), 'date'),
           field('to', t('desk.to'), 'date')
         ]
@@ -95,7 +100,7 @@ function showOrders(call: DeskCall): PageReply {
       { kind: 'list', items: orders.map((order) => orderItem(call, order)), empty: t('desk.noOrders') },
       pagesOf(call, nextCursor)
     ],
-    command: commandOf('orders list', { status, ...days, search: textOf(query, 'search') })
+    command: commandOf('orders list', { status, product, ...days, search: textOf(query, 'search') })
   })
 }
 
@@ -270,6 +275,11 @@ function actionsOf(
     [mayHandle, t('desk.addNote'), 'note']
   ]
   return links.filter(([isShown]) => isShown).map(([, label, path]) => ({ label, url: `/desk/orders/${id}/${path}` }))
+}
+
+/** The slips of everything that is to be packed, one after the other. */
+function showAllSlips({ app: { db } }: DeskCall): PageReply {
+  return printed('slips.html', packingSlips(setting(db, 'shop.name'), [...listOrdersToPack(db).take(mostSlips)]))
 }
 
 function showSlip(call: DeskCall): PageReply {

@@ -9,7 +9,7 @@ import { startOfShopDay, shopDay } from '../../shop/settings/shop-days.ts'
 import { listOrdersToPack } from '../../shop/shipments/pack-list.ts'
 import { listAllReturns } from '../../shop/shipments/returns.ts'
 import type { PageReply } from '../page.ts'
-import { orderItem } from './orders.ts'
+import { mostSlips, orderItem } from './orders.ts'
 import { page } from './view.ts'
 import type { Block, DeskCall, DeskPage, Item } from './view.ts'
 
@@ -130,10 +130,17 @@ function packItems({ app, words }: DeskCall, most: number): Item[] {
 
 function showPack(call: DeskCall): PageReply {
   const { words } = call
+  const items = packItems(call, mostSlips)
   return page(call, {
     title: words.t('desk.toPack'),
     back: { label: words.t('orders'), url: '/desk/orders' },
-    blocks: [{ kind: 'list', items: packItems(call, 200), empty: words.t('desk.nothingToPack') }],
+    blocks: [
+      {
+        kind: 'links',
+        links: items.length === 0 ? [] : [{ label: words.t('desk.allSlips'), url: '/desk/pack/slips' }]
+      },
+      { kind: 'list', items, empty: words.t('desk.nothingToPack') }
+    ],
     command: 'shopstead orders pack'
   })
 }

@@ -1,5 +1,6 @@
 import { and, asc, count, eq, gt, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Keys } from '../../platform/crypto/secrets.ts'
+import { toCsv, toCsvRows } from '../../platform/csv.ts'
 import { readLink, signLink } from '../../platform/crypto/signed-link.ts'
 import { statement, writeWhenFree } from '../../platform/db/database.ts'
 import type { Db } from '../../platform/db/database.ts'
@@ -59,6 +60,22 @@ export function listSubscribers(shop: Pick<ShopContext, 'db' | 'keys' | 'publicU
       unsubscribeUrl: `${shop.publicUrl()}/unsubscribe/${unsubscribeToken(shop.keys, user.id)}`
     }))
   )
+}
+
+const consentColumns = [
+  'email',
+  'name',
+  'language',
+  'agreedAt',
+  'agreedIn',
+  'emailVerifiedAt',
+  'unsubscribeUrl'
+] as const satisfies readonly (keyof Subscriber)[]
+
+/** People who want news as CSV, a part for each. */
+export function* subscribersCsv(subscribers: Iterable<Subscriber>): Generator<string, void> {
+  yield toCsv(consentColumns, [])
+  for (const person of subscribers) yield toCsvRows([consentColumns.map((column) => person[column])])
 }
 
 /** How many people want news, but have not verified the email: anyone could have typed it. */

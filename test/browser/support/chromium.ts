@@ -47,6 +47,12 @@ const pageViews: readonly View[] = [
   { kind: '320', colorScheme: 'light', width: 320 }
 ]
 
+const phoneViews: readonly View[] = (['light', 'dark'] as const).map((colorScheme) => ({
+  kind: `phone-${colorScheme}`,
+  colorScheme,
+  width: 390
+}))
+
 const emailViews: readonly View[] = ([600, 320] as const).flatMap((width) =>
   (['light', 'dark'] as const).map((colorScheme) => ({ kind: `${colorScheme}-${width}`, colorScheme, width }))
 )
@@ -55,9 +61,18 @@ const emailViews: readonly View[] = ([600, 320] as const).flatMap((width) =>
  * Checks the page as it is: no violation and nothing wider than the window, in light, in dark and at 320 pixels. Leaves a
  * picture of each in the output folder.
  */
-export async function look(page: Page, name: string): Promise<void> {
+export function look(page: Page, name: string): Promise<void> {
+  return lookIn(page, name, pageViews)
+}
+
+/** The same on a phone, in light and in dark. */
+export function lookOnPhone(page: Page, name: string): Promise<void> {
+  return lookIn(page, name, phoneViews)
+}
+
+async function lookIn(page: Page, name: string, views: readonly View[]): Promise<void> {
   const before = page.viewportSize() ?? { width: 1200, height: 900 }
-  for (const view of pageViews) {
+  for (const view of views) {
     await takePicture(page, name, view)
     expect(await violations(page, view), `${name}, ${view.kind}`).toEqual([])
   }

@@ -97,7 +97,12 @@ export const deskPages = {
     'Unbenutzte Teile der Datenbank können die Person noch enthalten, weil ein anderer Prozess sie benutzte. Löschen Sie die Person noch einmal mit der Befehlszeile.',
   'desk.estimate': 'Wie lange es dauert',
   'desk.everything': 'Mehr',
+  'desk.allSlips': 'Packzettel von allen',
+  'desk.boughtProduct': 'Enthält (Slug oder SKU)',
   'desk.export': 'Daten exportieren',
+  'desk.exportNews': 'Empfänger von Neuigkeiten exportieren',
+  'desk.exportNewsText':
+    'Alle, die Neuigkeiten wünschen und ihre E-Mail bestätigt haben, mit der Zeit der Einwilligung und einem Link, der sie beendet.',
   'desk.exportText': 'Eine Datei mit allem, was der Shop über die Person speichert, wie es das Gesetz vorsieht.',
   'desk.failPayout': 'Das Geld kam zurück',
   'desk.failPayoutText':

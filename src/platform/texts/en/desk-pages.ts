@@ -96,7 +96,12 @@ export const deskPages = {
     'Unused parts of the database file may still contain the person, because another process was using it. Erase the person again with the command line.',
   'desk.estimate': 'How long it takes',
   'desk.everything': 'More',
+  'desk.allSlips': 'Packing slips of all',
+  'desk.boughtProduct': 'Contains (slug or SKU)',
   'desk.export': 'Export the data',
+  'desk.exportNews': 'Export who wants news',
+  'desk.exportNewsText':
+    'Everyone who agreed to news and verified the email, with the time of the consent and a link that ends it.',
   'desk.exportText': 'A file with all that the shop stores about the person, as the law grants it.',
   'desk.failPayout': 'The money came back',
   'desk.failPayoutText': 'The commissions of this payout are due again. The affiliate gets an email with the reason.',

@@ -96,7 +96,12 @@ export const deskPages = {
     'Des parties inutilisées de la base peuvent encore contenir la personne, car un autre processus l’utilisait. Effacez-la de nouveau en ligne de commande.',
   'desk.estimate': 'Délai',
   'desk.everything': 'Plus',
+  'desk.allSlips': 'Bons de livraison de toutes',
+  'desk.boughtProduct': 'Contient (slug ou SKU)',
   'desk.export': 'Exporter les données',
+  'desk.exportNews': 'Exporter qui veut des nouvelles',
+  'desk.exportNewsText':
+    'Toutes les personnes qui veulent des nouvelles et ont confirmé leur e-mail, avec la date du consentement et un lien qui y met fin.',
   'desk.exportText': 'Un fichier avec tout ce que la boutique conserve sur la personne, comme la loi le prévoit.',
   'desk.failPayout': 'L’argent est revenu',
   'desk.failPayoutText':
