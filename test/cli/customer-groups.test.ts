@@ -41,6 +41,26 @@ it('makes a group with members and a price list, and shows all of it', async () 
   expect((await run(dataDir, 'groups', 'list')).text).not.toContain('trade')
 })
 
+it('gets members by the import of customers, who are left out with a group that is not there', async () => {
+  const dataDir = demoShop()
+  const file = join(dataDir, 'customers.csv')
+  writeFileSync(
+    file,
+    'email,groups\nanna@firm.example,wholesale\nben@firm.example,"wholesale,nope"\nlena@shop.example,wholesale\n'
+  )
+  const imported = await run(dataDir, 'users', 'import', file)
+  expect(imported.text).toMatch(
+    /1 × The shop has no customer group nope: create it, and import again \(ben@firm.example/
+  )
+  const members = async () => (await run(dataDir, 'groups', 'show', 'wholesale')).text
+  expect(await members()).toMatch(/lena@shop.example[\s\S]*anna@firm.example/)
+  await run(dataDir, 'groups', 'create', 'nope')
+  await run(dataDir, 'groups', 'remove', 'wholesale', 'lena@shop.example')
+  await run(dataDir, 'users', 'import', file)
+  expect(await members()).toContain('ben@firm.example')
+  expect(await members()).not.toContain('lena@shop.example')
+})
+
 it('refuses what is wrong with one clear line, and changes nothing', async () => {
   const dataDir = demoShop()
   await run(dataDir, 'groups', 'create', 'trade', '--percent', '30')

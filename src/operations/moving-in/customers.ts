@@ -10,6 +10,8 @@ import { emailField } from '../../shop/accounts/fields.ts'
 import { findUserByEmail, findUserByUsername } from '../../shop/accounts/find.ts'
 import { replaceImportedHash } from '../../shop/accounts/set-password.ts'
 import type { UserRow } from '../../shop/accounts/rows.ts'
+import { listGroups } from '../../shop/groups/groups.ts'
+import { joinGroup } from '../../shop/groups/members.ts'
 import { emailKey } from '../../platform/text.ts'
 import { lineOf } from './clean-text.ts'
 import type { Move } from './move.ts'
@@ -33,6 +35,8 @@ export type CustomerRecord = {
   passwordHash: string
   address: PostalAddress | null
   isAdmin: boolean
+  /** The customer groups of this shop that the account joins when it moves in, by their slugs. */
+  groups?: readonly string[]
   /** What differs in this shop, for the report. */
   remarks: readonly string[]
   /** Whether the other shop says that the person agreed to emails. */
@@ -51,17 +55,24 @@ export function writeCustomer(tx: Tx, customer: CustomerRecord, move: Move, tall
   }
   const email = emailField.safeParse(customer.email)
   if (!email.success) return tally.leave('The account has no valid email', label)
+  const wanted = customer.groups ?? []
+  const groups = listGroups(tx).filter(({ slug }) => wanted.includes(slug))
+  const missing = wanted.find((slug) => !groups.some((group) => group.slug === slug))
+  if (missing !== undefined)
+    return tally.leave(`The shop has no customer group ${missing.slice(0, 40)}: create it, and import again`, label)
   const known = findUserByEmail(tx, email.data)
   if (known !== undefined) {
     if (!isTheirs(known))
       return tally.leave('The shop has an account with this email that is not verified yet: import again later', label)
     move.moved.remember(tx, 'customer', id, known.id, move.now)
+    for (const group of groups) joinGroup(tx, group, known.id, move.now)
     tally.change('The shop has an account with this email, which stays as it is', email.data)
     return tally.know()
   }
   for (const remark of customer.remarks) tally.change(remark, label)
   const user = createUser(tx, toNewUser(tx, customer, email.data, { move, tally }), move.now)
   move.moved.remember(tx, 'customer', id, user.id, move.now)
+  for (const group of groups) joinGroup(tx, group, user.id, move.now)
   tally.arrive()
 }
 

@@ -1,4 +1,4 @@
-import { isTruthy } from '../../../shop/catalog/import/csv-table.ts'
+import { isTruthy, splitList } from '../../../shop/catalog/import/csv-table.ts'
 import { emailKey } from '../../../platform/text.ts'
 import { customerAddress } from '../customers.ts'
 import type { CustomerRecord } from '../customers.ts'
@@ -21,6 +21,7 @@ export const customerFields: Fields = {
   postcode: ['Default Address Zip', 'zip'],
   state: ['Default Address Province Code', 'province'],
   country: ['Default Address Country Code'],
+  groups: ['Group', 'Customer group'],
   marketing: ['Accepts Email Marketing', 'Accepts Marketing'],
   registeredAt: ['registered_at'],
   passwordHash: ['password_hash']
@@ -47,6 +48,7 @@ export function toCustomer(cells: Cells): CustomerRecord {
       if (part === 'last_name') return text('lastName')
       return part === 'country' ? text('country').toUpperCase() : text(addressTitles[part])
     }),
+    groups: [...new Set(splitList(text('groups')))],
     isAdmin: false,
     remarks: [],
     marketingOptIn: isTruthy(text('marketing')),
