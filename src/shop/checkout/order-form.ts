@@ -240,11 +240,12 @@ function recordEmail(tx: Tx, order: OrderRow, { email, replaces = false }: Payme
   recordBuyerEmail(tx, order.id, email, now)
 }
 
-/** Continues on the open page, unless it was opened with another email, address or shipping. */
+/** Continues on the open page, unless it was opened with another email, address or shipping, or something else is due now. */
 function payByCard(tx: Tx, shop: ShopContext, { before, order }: Corrected, now: number): AttemptRow {
   const { name, livemode } = readyGateway(shop)
   const open = openPageOf(tx, order.id)
-  if (open?.gateway === name && pageDetails(before) === pageDetails(order)) return open
+  const isSame = open?.amountMinor === dueMinor(tx, order) && pageDetails(before) === pageDetails(order)
+  if (open?.gateway === name && isSame) return open
   const pending = moveOrder(tx, order.id, 'pending', { by: 'buyer', reason: 'pays again' }, now)
   // The hold lasts at least as long as the page, so that it does not end while the buyer pays.
   const held = extendHold(tx, pending, now + shortestPageMs)
@@ -252,8 +253,8 @@ function payByCard(tx: Tx, shop: ShopContext, { before, order }: Corrected, now:
 }
 
 /** What the gateway's page knows about the buyer and the shipping. */
-function pageDetails({ email, contact, shippingAddress, shippingMethod, totalMinor }: OrderRow): string {
-  return JSON.stringify([email, contact, shippingAddress, shippingMethod, totalMinor])
+function pageDetails({ email, contact, shippingAddress, shippingMethod }: OrderRow): string {
+  return JSON.stringify([email, contact, shippingAddress, shippingMethod])
 }
 
 function payByHand(tx: Tx, _shop: ShopContext, { order }: Corrected, now: number): AttemptRow {

@@ -19,8 +19,8 @@ type Selling = {
   currency: string
   language: string | null
   recipient: GiftRecipient | null
-  /** The lines that sell gift cards, without what was returned before. */
-  lines: readonly { id: number; quantity: number; unitPriceMinor: number }[]
+  /** The lines that sell gift cards, with what was paid for each card, without those that were returned before. */
+  lines: readonly { id: number; amountsMinor: readonly number[] }[]
 }
 
 /** Issues the gift cards of a paid order, once each, and mails them to the recipient, or to the buyer. */
@@ -28,16 +28,16 @@ export function issueSold(tx: Tx, { orderId, recipient, lines, ...card }: Sellin
   const sold = cardsSoldBy(tx, orderId)
   const sendAt = recipient?.sendOn == null ? null : startOfShopDay(tx, recipient.sendOn)
   const to = recipient === null ? null : { email: recipient.email, message: recipient.message, sendAt }
-  for (const { id: orderItemId, quantity, unitPriceMinor: amountMinor } of lines) {
+  for (const { id: orderItemId, amountsMinor } of lines) {
     const issued = sold.filter((each) => each.orderItemId === orderItemId).length
-    if (amountMinor === 0) continue
-    for (let missing = quantity - issued; missing > 0; missing -= 1)
-      issueCard(
-        tx,
-        { ...card, amountMinor, expiresAt: endOfValidity(tx, now), recipient: to, origin: { orderId, orderItemId } },
-        by,
-        now
-      )
+    for (const amountMinor of amountsMinor.slice(issued))
+      if (amountMinor > 0)
+        issueCard(
+          tx,
+          { ...card, amountMinor, expiresAt: endOfValidity(tx, now), recipient: to, origin: { orderId, orderItemId } },
+          by,
+          now
+        )
   }
 }
 

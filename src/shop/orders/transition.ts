@@ -5,7 +5,7 @@ import type { Db, Tx } from '../../platform/db/database.ts'
 import { insertion } from '../../platform/db/insert.ts'
 import { giveGrants, revokeGrants } from '../benefits/give.ts'
 import { takeBackRenewal } from '../benefits/subscriptions.ts'
-import { formatMoney } from '../../platform/money.ts'
+import { formatMoney, shareMinor } from '../../platform/money.ts'
 import { isShipped, isVoucher, needsShipping } from '../catalog/product-types.ts'
 import { cancelReturned, restoreCancelled, cancelSold, issueSold } from '../gift-cards/sold.ts'
 import {
@@ -247,7 +247,14 @@ function sellCards(tx: Tx, order: OrderRow, now: number): void {
   const sold = itemsOf(tx, orderId).filter(({ type }) => isVoucher(type))
   if (sold.length === 0) return
   const returned = returnedUnits(tx, orderId)
-  const lines = sold.map((item) => ({ ...item, quantity: item.quantity - (returned.get(item.id) ?? 0) }))
+  // An operator can accept another amount than the price: what was not paid is on no card.
+  const lines = sold.map(({ id, quantity, totalMinor }) => {
+    const amountsMinor = shareMinor(
+      totalMinor,
+      Array.from({ length: quantity }, () => 1)
+    )
+    return { id, amountsMinor: amountsMinor.slice(returned.get(id) ?? 0) }
+  })
   const recipient = order.giftRecipient ?? (email === null ? null : { email, message: null, sendOn: null })
   issueSold(tx, { orderId, currency, language, recipient, lines }, 'checkout', now)
 }

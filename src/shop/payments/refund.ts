@@ -4,9 +4,8 @@ import { AppError } from '../../errors.ts'
 import { randomToken } from '../../platform/crypto/secrets.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { formatMoney } from '../../platform/money.ts'
-import { returnToCard } from '../gift-cards/cards.ts'
 import type { ShopContext } from '../context.ts'
-import { promisedMinor } from '../orders/refunds/credits.ts'
+import { promisedMinor, refundToCard } from '../orders/refunds/credits.ts'
 import { getOrder } from '../orders/find.ts'
 import { planRefundLines, storeOrderRefund } from '../orders/refunds/refund-lines.ts'
 import type { WantedRefund } from '../orders/refunds/refund-lines.ts'
@@ -185,7 +184,7 @@ export function storeRefunds(shop: ShopContext, { tx, by, now }: UnitOfWork, div
   const refunds = parts.flatMap(({ refund: part, attempt, giftCardId }) => {
     if (giftCardId !== null) {
       const asked = storeOrderRefund(tx, order, { ...part, way: 'gift_card', giftCardId }, now)
-      returnToCard(tx, giftCardId, { amountMinor: part.amountMinor, orderId, by }, now)
+      refundToCard(tx, giftCardId, { amountMinor: part.amountMinor, orderId, by }, now)
       recordRefund(tx, orderId, part.amountMinor, causeOf(by, `refunded to gift card ${giftCardId}`, part), now, asked)
       return []
     }

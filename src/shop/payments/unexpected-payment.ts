@@ -2,7 +2,7 @@ import type Stripe from 'stripe'
 import { AppError } from '../../errors.ts'
 import { formatMoney } from '../../platform/money.ts'
 import type { ShopContext } from '../context.ts'
-import { creditedMinor, dueMinor } from '../orders/refunds/credits.ts'
+import { dueMinor, takeCredits } from '../orders/refunds/credits.ts'
 import { getOrder } from '../orders/find.ts'
 import type { OrderRow } from '../orders/find.ts'
 import { takePaidTotal } from '../orders/reprice-order.ts'
@@ -86,8 +86,7 @@ export async function adoptPayment(
         'CONFLICT',
         `${state.objectId} is in ${state.currency}, and order ${orderId} in ${order.currency}.`
       )
-    const creditMinor = creditedMinor(tx, orderId)
-    const paidMinor = creditMinor + state.amountMinor
+    const paidMinor = takeCredits(tx, orderId, now) + state.amountMinor
     const priced = order.totalMinor === paidMinor ? order : takePaidTotal(tx, order, paidMinor, now)
     const { id } = createAttempt(tx, priced, { gateway: name, kind: 'payment_intent', livemode }, now)
     // Refunds and disputes of the payment find the order by this token.
@@ -201,7 +200,7 @@ export async function acceptPayment(shop: ShopContext, payment: UncountedPayment
     const { tx, now } = unit
     const order = getOrder(tx, orderId)
     if (wrong !== undefined && order.paidAt === null) {
-      takePaidTotal(tx, order, creditedMinor(tx, orderId) + state.amountMinor, now)
+      takePaidTotal(tx, order, takeCredits(tx, orderId, now) + state.amountMinor, now)
       updateAttempt(tx, attempt.id, { amountMinor: state.amountMinor, outcome: null }, now)
       resolveWarning(unit, 'mismatch', state.objectId)
     }

@@ -4,11 +4,13 @@ import { statement } from '../../../platform/db/database.ts'
 import { isBelowMinimum, minimumChargeMinor } from '../../../platform/money.ts'
 import { isVoucher } from '../../catalog/product-types.ts'
 import { renewalInterval } from '../../benefits/kinds.ts'
-import { addEntry, freeMinor, getCard, stateOf } from '../../gift-cards/cards.ts'
+import { addEntry, freeMinor, getCard, returnToCard, stateOf } from '../../gift-cards/cards.ts'
 import type { GiftCardRow } from '../../gift-cards/cards.ts'
 import { giftCards } from '../../gift-cards/schema.ts'
+import { cancelSold } from '../../gift-cards/sold.ts'
 import { getOrder, itemsOf } from '../find.ts'
 import type { OrderItemRow, OrderRow } from '../find.ts'
+import { isReleasedStatus } from '../states.ts'
 import { orderCredits, orderRefunds } from './schema.ts'
 
 export type OrderCreditRow = typeof orderCredits.$inferSelect
@@ -128,12 +130,14 @@ export function fitCards(tx: Tx, orderId: number, now: number): void {
   const cards = heldCards(credits)
   if (cards.length === 0) return
   const amounts = allot(tx, getOrder(tx, orderId), credits)
-  const changes = cards.flatMap(({ credit: { id, amountMinor: before } }, index) => {
+  const changes = cards.flatMap(({ card, credit: { id, amountMinor: before } }, index) => {
     const amountMinor = amounts[index] ?? 0
-    return amountMinor === before ? [] : [{ id, amountMinor }]
+    return amountMinor === before ? [] : [{ id, amountMinor, card }]
   })
-  for (const { id, amountMinor } of changes)
-    tx.orm.update(orderCredits).set({ amountMinor, updatedAt: now }).where(eq(orderCredits.id, id)).run()
+  for (const { id, amountMinor, card } of changes) {
+    setCreditAmount(tx, id, amountMinor, now)
+    cancelIfRefunded(tx, card.id, now)
+  }
 }
 
 function heldCards(credits: readonly Credit[]): CardCredit[] {
@@ -178,12 +182,30 @@ export function hadOrderCredits(db: Db, orderId: number): boolean {
 
 /** Returns held credits: the other orders keep what they would have given back, and gift cards what they would have paid. */
 export function returnCredits(tx: Tx, credits: readonly Credit[], now: number): void {
-  for (const { credit, refund } of credits) {
+  for (const { credit, refund, card } of credits) {
     if (credit.state !== 'held') continue
     setCreditState(tx, credit.id, 'returned', now)
+    if (card !== null) cancelIfRefunded(tx, card.id, now)
     if (refund !== null)
       tx.orm.update(orderRefunds).set({ state: 'failed' }).where(eq(orderRefunds.id, refund.id)).run()
   }
+}
+
+/** Puts what a refunded order was paid with back onto its gift card, as `returnToCard`, unless that was refunded itself. */
+export function refundToCard(
+  tx: Tx,
+  giftCardId: number,
+  returned: Parameters<typeof returnToCard>[2],
+  now: number
+): void {
+  returnToCard(tx, giftCardId, returned, now)
+  cancelIfRefunded(tx, giftCardId, now)
+}
+
+/** Cancels what becomes free on a gift card after the order that sold it is over: its buyer has the money already. */
+function cancelIfRefunded(tx: Tx, giftCardId: number, now: number): void {
+  const { orderId } = getCard(tx, giftCardId)
+  if (orderId !== null && isReleasedStatus(getOrder(tx, orderId).status)) cancelSold(tx, orderId, 'shop', now)
 }
 
 /** The gift cards that were to pay an order which ended without a payment, and could pay it now. */
@@ -203,6 +225,17 @@ function canPay(card: GiftCardRow, amountMinor: number, now: number): boolean {
 /** What the gift cards of an order that ended could pay of it now, in minor units. */
 export function reclaimableMinor(db: Db, orderId: number, now: number): number {
   return sumOfAll(amountsOf(reclaimableCards(db, orderId, now)))
+}
+
+/**
+ * What credits pay of an unpaid order whose buyer has paid another amount than was due, in minor units: also what gift cards
+ * of an order that ended can pay now. Those that cannot are no longer meant to.
+ */
+export function takeCredits(tx: Tx, orderId: number, now: number): number {
+  const minor = creditedMinor(tx, orderId) + reclaimableMinor(tx, orderId, now)
+  for (const { card, credit } of returnedCards(tx, orderId))
+    if (!canPay(getCard(tx, card.id), credit.amountMinor, now)) setCreditAmount(tx, credit.id, 0, now)
+  return minor
 }
 
 /** Holds the gift cards of an order that ended, and goes on. Returns a text for each that cannot pay it any more. */
@@ -245,6 +278,10 @@ export function spendCredits(
     }
   }
   return { spent, lost }
+}
+
+function setCreditAmount(tx: Tx, id: number, amountMinor: number, now: number): void {
+  tx.orm.update(orderCredits).set({ amountMinor, updatedAt: now }).where(eq(orderCredits.id, id)).run()
 }
 
 function setCreditState(tx: Tx, id: number, state: OrderCreditRow['state'], now: number): void {
