@@ -21,6 +21,7 @@ import { Random } from './random.ts'
 import { durability } from './durability.ts'
 import { fuzz } from './fuzz.ts'
 import { invoices } from './invoices.ts'
+import { money } from './money.ts'
 import { operators } from './operators.ts'
 import { NotSupported } from './part.ts'
 import type { Trial, Part } from './part.ts'
@@ -47,6 +48,7 @@ const parts: readonly Part[] = [
   invoices,
   taxes,
   payouts,
+  money,
   authorisation,
   abuse,
   budgets,
