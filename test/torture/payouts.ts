@@ -7,7 +7,7 @@ export const payouts: Part = {
   name: 'payouts',
   about: 'years of ten affiliates with fraud, refunds, disputes, restores and erasures: every sum is exact on each day',
   async run(trial: Trial) {
-    const years = trial.isFull ? 500 : 10
+    const years = trial.isFull ? 500 : 4
     for (let year = 1; year <= years; year += 1) {
       await live(trial, trial.random.between(0, 0x7fffffff))
       trial.progress(`${year} of ${years} years`)
