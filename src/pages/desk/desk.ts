@@ -30,6 +30,7 @@ import { affiliateActions, affiliatePages } from './affiliates.ts'
 import { customerActions, customerPages } from './customers.ts'
 import { offerActions, offerPages } from './coupons.ts'
 import { giftCardActions, giftCardPages } from './gift-cards.ts'
+import { lawActions, lawPages } from './law.ts'
 import { orderActions, orderPages } from './orders.ts'
 import { orderChanges } from './order-changes.ts'
 import { phoneOrder } from './phone-order.ts'
@@ -56,6 +57,7 @@ export const deskPages: readonly DeskPage[] = [
   ...affiliatePages,
   ...reportPages,
   ...documentPages,
+  ...lawPages,
   ...settingPages
 ]
 /** Everything that a person can do at the desk: each is a page with a form. */
@@ -71,6 +73,7 @@ export const deskActions: readonly Action[] = [
   ...giftCardActions,
   ...affiliateActions,
   archiveAction,
+  ...lawActions,
   ...settingActions
 ]
 

@@ -50,6 +50,7 @@ function showSettings(call: DeskCall): PageReply {
         links: [
           { label: t(holiday === null ? 'desk.holiday' : 'desk.endHoliday'), url: '/desk/settings/holiday' },
           { label: t('desk.shipping'), url: '/desk/shipping' },
+          { label: t('desk.law'), url: '/desk/law' },
           { label: t('desk.tax'), url: '/desk/tax' },
           { label: t('desk.emails'), url: '/desk/emails' }
         ]

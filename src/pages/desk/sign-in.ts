@@ -40,11 +40,13 @@ export function publicDesk(arrival: Arrival): PageReply | Promise<PageReply> | u
 }
 
 function manifest({ app }: Arrival): PageReply {
-  const { name, t } = siteOf(app)
+  const { name, t, lang } = siteOf(app)
   const icons = [{ src: loadAssets().urls.icon, sizes: 'any', type: 'image/svg+xml' }]
   const text = JSON.stringify({
     name: `${name} · ${t('desk')}`,
     short_name: name,
+    lang,
+    id: '/desk',
     start_url: '/desk',
     scope: '/desk',
     display: 'standalone',

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { validationFailed } from '../../errors.ts'
 import type { Config } from '../../platform/config/config.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { listFolder, syncFolderOf, syncToDisk, unfinishedPath } from '../../platform/files.ts'
@@ -169,16 +170,35 @@ export function writeLawFiles(shop: Shop, wanted: readonly Language[]): string[]
       const name = nameOf(page, language)
       const path = join(lawFolder(shop.config.dataDir), name)
       if (existsSync(path)) continue
-      mkdirSync(dirname(path), { recursive: true })
-      const unfinished = unfinishedPath(dirname(path))
-      writeFileSync(unfinished, startingText(shop, page, language), { flag: 'wx' })
-      syncToDisk(unfinished)
-      renameSync(unfinished, path)
-      syncFolderOf(path)
+      writeLawFile(path, startingText(shop, page, language))
       written.push(name)
     }
   }
   return written
+}
+
+function writeLawFile(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  const unfinished = unfinishedPath(dirname(path))
+  writeFileSync(unfinished, text, { flag: 'wx' })
+  syncToDisk(unfinished)
+  renameSync(unfinished, path)
+  syncFolderOf(path)
+}
+
+/** A law text as it is in its file, with blanks; empty without one that can be read. */
+export function lawMarkdown(dataDir: string, page: LawPage, language: Language): string {
+  const read = readLawFile(dataDir, page, language)
+  return read === undefined || 'problem' in read ? '' : read.markdown
+}
+
+/** Stores a law text. @throws AppError VALIDATION_FAILED (`text`) for one that is empty or too long */
+export function saveLawText(dataDir: string, page: LawPage, language: Language, markdown: string): void {
+  const text = `${markdown.replaceAll('\r\n', '\n').trim()}\n`
+  if (text.trim() === '') throw validationFailed({ text: ['Must not be empty.'] })
+  if (Buffer.byteLength(text) > longestBytes)
+    throw validationFailed({ text: [`Must be at most ${longestBytes} bytes.`] })
+  writeLawFile(join(lawFolder(dataDir), nameOf(page, language)), text)
 }
 
 function startingText({ db, config }: Shop, page: LawPage, language: Language): string {

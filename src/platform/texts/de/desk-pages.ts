@@ -157,6 +157,15 @@ export const deskPages = {
   'desk.heldByOrders': 'Von unbezahlten Bestellungen gehalten',
   'desk.issueCard': 'Geschenkgutschein ausstellen',
   'desk.issueCardText': 'Der Shop schuldet den Betrag, bis der Gutschein eine Bestellung bezahlt.',
+  'desk.law': 'Rechtstexte',
+  'desk.lawBlank': 'Noch nicht zu sehen',
+  'desk.lawEditText': 'Markdown: eine Zeile mit # ist der Titel, mit ## eine Überschrift.',
+  'desk.lawInit': 'Starttexte schreiben',
+  'desk.lawInitText':
+    'Für jeden Text, der fehlt. Sie sind ein Anfang und keine Rechtsberatung: passen Sie sie an, und lassen Sie sie prüfen.',
+  'desk.lawMissing': 'Fehlt',
+  'desk.lawShown': 'Zu sehen',
+  'desk.lawText': 'Käufer lesen einen Text, sobald darin nichts mehr offen ist, zum Beispiel [[Telefonnummer]].',
   'desk.mailCard': 'Verschicken',
   'desk.mailCardText':
     'Der Empfänger bekommt die E-Mail mit dem Code jetzt. Eine andere E-Mail hier wird ab jetzt der Empfänger.',

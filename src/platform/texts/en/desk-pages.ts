@@ -154,6 +154,15 @@ export const deskPages = {
   'desk.heldByOrders': 'Held by unpaid orders',
   'desk.issueCard': 'Issue a gift card',
   'desk.issueCardText': 'The shop owes what is on it until it pays an order.',
+  'desk.law': 'Legal texts',
+  'desk.lawBlank': 'Not shown yet',
+  'desk.lawEditText': 'Markdown: a line with # is the title, and with ## a heading.',
+  'desk.lawInit': 'Write starting texts',
+  'desk.lawInitText':
+    'For each text that is missing. They are texts to start from, not legal advice: adapt them, and have them checked.',
+  'desk.lawMissing': 'Missing',
+  'desk.lawShown': 'Shown',
+  'desk.lawText': 'Buyers read a text as soon as nothing in it is blank, such as [[telephone number]].',
   'desk.mailCard': 'Send it',
   'desk.mailCardText':
     'The recipient gets the email with the code now. Another email here becomes the recipient from now on.',

@@ -156,6 +156,16 @@ export const deskPages = {
   'desk.heldByOrders': 'Retenu par des commandes impayées',
   'desk.issueCard': 'Émettre une carte cadeau',
   'desk.issueCardText': 'La boutique doit ce montant jusqu’à ce que la carte paie une commande.',
+  'desk.law': 'Textes légaux',
+  'desk.lawBlank': 'Pas encore visible',
+  'desk.lawEditText': 'Markdown : une ligne avec # est le titre, avec ## un intertitre.',
+  'desk.lawInit': 'Écrire des textes de départ',
+  'desk.lawInitText':
+    'Pour chaque texte qui manque. Ce sont des textes de départ, pas un conseil juridique : adaptez-les et faites-les vérifier.',
+  'desk.lawMissing': 'Manque',
+  'desk.lawShown': 'Visible',
+  'desk.lawText':
+    'Les acheteurs lisent un texte dès que rien n’y est à compléter, par exemple [[numéro de téléphone]].',
   'desk.mailCard': 'Envoyer',
   'desk.mailCardText':
     'Le destinataire reçoit maintenant l’e-mail avec le code. Un autre e-mail ici devient le destinataire.',
