@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { deskActions, deskPages } from '../../src/pages/desk/desk.ts'
 import { listDeskLog } from '../../src/shop/desk/act.ts'
+import { listPasskeys } from '../../src/shop/desk/passkeys.ts'
+import { listDeskSessions } from '../../src/shop/desk/sessions.ts'
 import { getPersonByEmail, invite, removePerson } from '../../src/shop/desk/people.ts'
 import { isAllowed, permissions, roles } from '../../src/shop/desk/roles.ts'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import { askedBy, DeskVisitor, enableDesk, hiddenOf, paidOrder, personAtDesk } from '../support/desk-visitor.ts'
+import type { Seen } from '../support/desk-visitor.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'
 
@@ -160,6 +163,35 @@ describe('the desk', () => {
       expect((await anna.post(path, fields, headers)).status).toBe(403)
     }
     expect((await anna.post(path, fields, { 'sec-fetch-site': 'same-origin' })).status).toBe(303)
+  })
+
+  it('removes the passkey and ends the session that a person names, not their others and not those of others', async () => {
+    const anna = await personAtDesk(shop, 'owner')
+    const berta = await personAtDesk(shop, 'owner')
+    const secondKey = new DeskVisitor(shop)
+    const { url } = invite(shop.app, { email: anna.email, role: 'owner' }, now)
+    const { pathname, search } = new URL(url)
+    const asked = askedBy((await secondKey.get(`${pathname}${search}`)).html)
+    const credential = secondKey.passkey.create(asked ?? { challenge: '' })
+    await secondKey.post(pathname, { token: new URLSearchParams(search).get('token') ?? '', credential })
+    const keysOf = ({ email }: DeskVisitor): string[] =>
+      listPasskeys(shop.app.db, getPersonByEmail(shop.app.db, email).id).map(({ id }) => id)
+    expect(keysOf(anna)).toHaveLength(2)
+
+    const remove = (id: string): Promise<Seen> => anna.send('/desk/access/passkey/remove', { id })
+    expect((await remove(berta.passkey.id)).html).toContain('You have no such passkey.')
+    expect((await remove(secondKey.passkey.id)).location).toBe('/desk/access?done')
+    expect([keysOf(anna), keysOf(berta)]).toEqual([[anna.passkey.id], [berta.passkey.id]])
+    expect((await remove(anna.passkey.id)).html).toContain('This is your only passkey.')
+
+    now += 1
+    expect((await anna.logIn()).location).toBe('/desk')
+    const { id: annaId } = getPersonByEmail(shop.app.db, anna.email)
+    const sessions = (): number[] => listDeskSessions(shop.app.db, annaId, now).map(({ id }) => id)
+    const before = sessions()
+    await anna.send('/desk/access/end', { id: String(before.at(-1)) })
+    expect(sessions()).toEqual(before.slice(0, -1))
+    expect((await berta.get('/desk')).status).toBe(200)
   })
 
   it('asks for the passkey before money moves, and accepts only that of the person', async () => {

@@ -6,7 +6,8 @@ import { emptyShop } from '../temporary-shop.ts'
 import { forEveryRow } from './for-every-row.ts'
 import { columnsOf, file, idShift, statesOf, tablesOf } from './prepare.ts'
 import type { Kind } from './prepare.ts'
-import { bystandersOf, changeBystanders, preparedFolder, watchBystanders } from './watch.ts'
+import { isListedRead, listedReads } from './reads-of-every-row.ts'
+import { bystandersOf, changeBystanders, kindOfStatement, preparedFolder, watchBystanders } from './watch.ts'
 
 function open(kind: Kind): Database.Database {
   const sqlite = new Database(file(preparedFolder(), kind), { readonly: true })
@@ -76,6 +77,26 @@ describe('the watch', () => {
     changeBystanders()
     write(db, (tx) => dropHolder(tx, bystander))
     expect([...watch.touched]).toEqual([])
+  })
+
+  it('tells a SELECT that reads every row from those with a condition', () => {
+    const kinds = [
+      'select "id" from "orders"',
+      'SELECT id\n FROM orders ORDER BY id',
+      'select "id" from "orders" where "id" = ?',
+      'SELECT total_changes()',
+      'UPDATE orders SET status = ?'
+    ].map(kindOfStatement)
+    expect(kinds).toEqual(['reads everything', 'reads everything', 'other', 'other', 'changes rows'])
+    expect(isListedRead('src/shop/benefits/plans.ts', 'select "id" from "plans" order by "plans"."slug"')).toBe(true)
+    expect(isListedRead('src/shop/orders/find.ts', 'select "id" from "plans" order by "plans"."slug"')).toBe(false)
+    expect(isListedRead('src/shop/benefits/plans.ts', 'select "id" from "plans"')).toBe(false)
+  })
+
+  it('lists only SELECTs that the schema knows', () => {
+    const databases = [open('shopstead'), open('sandbox'), open('limits')]
+    const unknown = listedReads.filter((sql) => !databases.some((sqlite) => runsOn(sqlite, sql)))
+    expect(unknown).toEqual([])
   })
 
   it('ignores the statements of the test itself', () => {

@@ -6,15 +6,19 @@ import { openDatabase } from '../../../src/platform/db/database.ts'
 import { bystandersVariable, file } from './prepare.ts'
 import type { Kind } from './prepare.ts'
 import { forEveryRow } from './for-every-row.ts'
+import { isListedRead, tailOf } from './reads-of-every-row.ts'
 
 /**
  * Every test has bystanders: a person with a session, addresses, orders in each state, invoices, refunds, subscriptions,
  * an affiliate, a webhook endpoint and so on, in a database beside the shop's. Each UPDATE and DELETE that the product
  * runs in a test also runs there with the same values, in a savepoint that is rolled back: it must not change a row. A
  * statement that lost its condition, or a part of it, changes some. The tests themselves don't see the bystanders.
+ *
+ * A SELECT of the product must have a condition, or be on the list of those that read everybody's rows: a test with one
+ * row of a table can't tell a SELECT that finds its row from one that lost its condition.
  */
 type Watch = {
-  /** What the statements of the current test changed. */
+  /** What the statements of the current test changed, and those that read everybody's rows. */
   touched: Set<string>
   /** How often each statement has run in the current test. */
   times: Map<string, number>
@@ -52,7 +56,9 @@ function startWatch(): Watch {
     times: new Map(),
     allowed: false,
     replay(statement, values) {
-      if (replaying || watch.allowed || !changesRows(statement.source)) return
+      const kind = kindOfStatement(statement.source)
+      if (kind === 'other' || replaying || watch.allowed) return
+      if (kind === 'reads everything') return noteRead(watch, statement.source)
       const times = (watch.times.get(statement.source) ?? 0) + 1
       if (times > enoughTimes) return
       watch.times.set(statement.source, times)
@@ -94,6 +100,14 @@ function note(watch: Watch, source: string, rows: number | string): void {
   watch.touched.add(`${from} changes ${rows} rows of bystanders: ${sql}`)
 }
 
+function noteRead(watch: Watch, source: string): void {
+  const from = sourceFrame()?.replace(/:\d+$/, '')
+  if (from === undefined) return
+  // A listed one is not looked at again, because each look costs a stack trace.
+  if (isListedRead(from, source)) kinds.set(source, 'other')
+  else watch.touched.add(`${from} reads every row, which reads-of-every-row.ts does not list: ${tailOf(source)}`)
+}
+
 const root = join(import.meta.dirname, '../../..')
 const notTheCaller = /node_modules|test\/support\/bystanders|src\/platform\/db\/database\.ts/
 
@@ -116,15 +130,22 @@ function log(target: string, sql: string): void {
     appendFileSync(target, `${JSON.stringify({ from, sql: sql.replaceAll(/\s+/g, ' ').trim() })}\n`)
 }
 
-const kinds = new Map<string, boolean>()
+type StatementKind = 'changes rows' | 'reads everything' | 'other'
+const kinds = new Map<string, StatementKind>()
 
-/** Whether a statement changes or deletes rows. An upsert changes only the row that it would have inserted. */
-function changesRows(source: string): boolean {
+/** What the watch does with a statement. */
+export function kindOfStatement(source: string): StatementKind {
   const before = kinds.get(source)
   if (before !== undefined) return before
-  const changes = /^\s*(update|delete|with\b[^]*\b(update|delete)\b)/i.test(source)
-  kinds.set(source, changes)
-  return changes
+  const kind = readKind(source)
+  kinds.set(source, kind)
+  return kind
+}
+
+/** An upsert changes only the row that it would have inserted. */
+function readKind(source: string): StatementKind {
+  if (/^\s*(update|delete|with\b[^]*\b(update|delete)\b)/i.test(source)) return 'changes rows'
+  return /^\s*(select|with)\b[^]*\bfrom\b/i.test(source) && !/\bwhere\b/i.test(source) ? 'reads everything' : 'other'
 }
 
 function kindOf(name: string): Kind {
