@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { changePassword } from '../../../src/shop/accounts/set-password.ts'
+import { write } from '../../../src/platform/db/database.ts'
+import { changePassword, replaceImportedHash } from '../../../src/shop/accounts/set-password.ts'
 import { getUserById } from '../../../src/shop/accounts/find.ts'
 import { findSession } from '../../../src/shop/accounts/sessions.ts'
 import { setSetting } from '../../../src/shop/settings/settings.ts'
@@ -74,5 +75,25 @@ describe('changing the password', () => {
     await expect(change(shop, identity)).rejects.toThrow('disk trouble')
     expect(getUserById(shop.db, user.id)).toEqual(user)
     expect([countOf(shop, 'sessions'), countOf(shop, 'mails')]).toEqual([1, 0])
+  })
+})
+
+describe('the hash that an account brought from another shop', () => {
+  const imported = ['$P$984478476IagS59wHZvyQMArzfx58u.', '$P$BVKaNYt.FnYvdcBiOZ1pMrzfQqk5nb1']
+
+  it('follows the other shop until a password is set here, and that of another account stays', async () => {
+    using shop = openTestShop()
+    const [old = '', newer = ''] = imported
+    const lena = await makeUser(shop, { email: 'lena@shop.example', passwordHash: old })
+    const noah = await makeUser(shop, { email: 'noah@shop.example', passwordHash: old })
+    const own = await makeUser(shop, { email: 'own@shop.example' })
+    const replace = (userId: number, hash: string): boolean =>
+      write(shop.db, (tx) => replaceImportedHash(tx, userId, hash))
+    const hashOf = (userId: number): string => getUserById(shop.db, userId).passwordHash
+    expect([replace(lena.id, old), replace(lena.id, 'not a hash'), replace(0, newer)]).toEqual([false, false, false])
+    expect(replace(lena.id, newer)).toBe(true)
+    expect([hashOf(lena.id), hashOf(noah.id)]).toEqual([newer, old])
+    expect(replace(own.id, newer)).toBe(false)
+    expect(hashOf(own.id)).toBe(own.passwordHash)
   })
 })

@@ -8,6 +8,7 @@ import {
   linkSubscription,
   markPastDue,
   renewSubscription,
+  reportFailedTry,
   setCancelAtPeriodEnd
 } from '../../../src/shop/benefits/subscriptions.ts'
 import { openTestShop } from '../../support/shop-context.ts'
@@ -68,6 +69,27 @@ describe('a subscription that Stripe renews', () => {
     expect(standing(firstEnd + week)).toEqual([['past_due', false]])
     change(shop, (tx) => renewSubscription(tx, 'sub_1', secondEnd, firstEnd + 2))
     expect(standing(firstEnd + 3)).toEqual([['active', true]])
+  })
+
+  it('reports each failed attempt once, and not those of another subscription', async () => {
+    using shop = openTestShop()
+    const { userId } = await subscribed(shop)
+    buy(shop, { userId, orderId: 2, productId: product(shop, 'almanac'), grants: [monthly] })
+    change(shop, (tx) =>
+      linkSubscription(tx, { orderId: 2, gatewayId: 'sub_2', currentPeriodEnd: firstEnd }, shop.clock.now())
+    )
+    const report = (gatewayId: string, attempt: string): boolean =>
+      change(shop, (tx) => reportFailedTry(tx, gatewayId, attempt))
+    expect([report('sub_1', 'in_1 1'), report('sub_1', 'in_1 1'), report('sub_1', 'in_1 2')]).toEqual([
+      true,
+      false,
+      true
+    ])
+    expect([report('sub_2', 'in_1 2'), report('sub_1', 'in_1 2'), report('sub_3', 'in_1 2')]).toEqual([
+      true,
+      false,
+      false
+    ])
   })
 
   it('that ends with its period is active until then and cancelled from then on', async () => {
