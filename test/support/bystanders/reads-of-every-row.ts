@@ -6,6 +6,7 @@
 const readsOfEveryRow: Readonly<Record<string, readonly string[]>> = {
   'src/operations/convert-currency.ts': [
     'coupons',
+    'group_prices',
     'price_history',
     'products',
     'shipping_methods',
@@ -46,6 +47,8 @@ const readsOfEveryRow: Readonly<Record<string, readonly string[]>> = {
   'src/shop/events/list-events.ts': ['events order by events.id desc limit +?'],
   'src/shop/feeds/category-paths.ts': ['categories'],
   'src/shop/gift-cards/cards.ts': ['gift_cards order by gift_cards.id desc limit +?'],
+  'src/shop/groups/groups.ts': ['customer_groups order by customer_groups.slug asc'],
+  'src/shop/groups/members.ts': ['customer_groups order by customer_groups.id asc'],
   'src/shop/invoices/find.ts': ['invoices limit +?'],
   'src/shop/orders/find.ts': ['orders limit +?'],
   'src/shop/payouts/find.ts': [
