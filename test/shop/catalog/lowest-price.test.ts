@@ -5,7 +5,6 @@ import { lowestBefore, purgePrices } from '../../../src/shop/catalog/public/lowe
 import { lowestPrice } from '../../../src/shop/catalog/public/price.ts'
 import { productBySlug, variationsOfProduct } from '../../../src/shop/catalog/stored-product.ts'
 import { write } from '../../../src/platform/db/database.ts'
-import { setSetting } from '../../../src/shop/settings/settings.ts'
 import { apply } from './support.ts'
 import { openTestShop } from '../../support/shop-context.ts'
 
@@ -129,15 +128,3 @@ it('prices of more than 400 days ago are deleted', () => {
 })
 
 const iso = (at: number): string => new Date(at).toISOString()
-
-it('a product on sale from its first day is not shown as reduced where EU law applies, and is elsewhere', () => {
-  using shop = openTestShop()
-  apply(shop.db, { products: [{ slug: 'tea', name: 'Tea', price: '10.00', salePrice: '8.00' }] })
-  const shown = (law: string) => {
-    setSetting(shop.db, 'law.eu', law, shop.clock.now())
-    const product = productBySlug(shop.db, 'tea')
-    return product && lowestPrice(shop.db, product, [], 'EUR', shop.clock.now())
-  }
-  expect(shown('off')).toMatchObject({ amount: 8, originalAmount: 10, lowestAmount: null })
-  expect(shown('on')).toMatchObject({ amount: 8, originalAmount: null, lowestAmount: null })
-})

@@ -4,7 +4,6 @@ import { isKeyOf } from '../../../platform/typed.ts'
 import { measures } from '../import/fields.ts'
 import { currentPrice, nextPriceChange, pricesOf } from '../sellable.ts'
 import type { PriceOf } from '../sellable.ts'
-import { followsEuLaw } from '../../settings/law.ts'
 import type { ProductRow, VariationRow } from '../rows.ts'
 import { effectiveStock } from '../stock.ts'
 import { lowestBefore } from './lowest-price.ts'
@@ -21,11 +20,9 @@ export function priceOf(
 ): PublicPrice {
   const { unitPriceMinor, originalMinor } = currentPrice(pricesOf(product, variation), now)
   const lowestMinor = lowestBefore(db, product, variation, now)
-  // A product that never had another price has no prior price to name, so it may not be shown as reduced (98/6/EC art. 6a).
-  const isAnnounced = lowestMinor !== null || !followsEuLaw(db)
   return {
     amount: toMajor(unitPriceMinor, currency),
-    originalAmount: originalMinor === null || !isAnnounced ? null : toMajor(originalMinor, currency),
+    originalAmount: originalMinor === null ? null : toMajor(originalMinor, currency),
     lowestAmount: lowestMinor === null ? null : toMajor(lowestMinor, currency),
     unitPrice: unitPriceOf(unitPriceMinor, variation?.unitMeasure ?? product.unitMeasure, currency),
     currency,

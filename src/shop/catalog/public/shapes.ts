@@ -10,11 +10,9 @@ const name = z.string().meta({ example: 'Harbour lantern' })
 const price = z
   .object({
     amount,
-    originalAmount: amount.nullable().meta({
-      description:
-        'The regular price during a sale; else null. Also null under `law.eu` if there was no price before the sale.',
-      example: null
-    }),
+    originalAmount: amount
+      .nullable()
+      .meta({ description: 'The regular price during a sale; else null.', example: null }),
     lowestAmount: amount.nullable().meta({
       description:
         'During a sale, the lowest price of the 30 days before it (directive 98/6/EC art. 6a). Null if there was none.',
