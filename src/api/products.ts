@@ -6,9 +6,10 @@ import { categoriesResponse } from '../shop/catalog/public/categories.ts'
 import { productResponse } from '../shop/catalog/public/product.ts'
 import { productSorts as sorts } from '../shop/catalog/search/find-products.ts'
 import { categoriesData, offersData, productData, productsData } from '../shop/catalog/public/shapes.ts'
+import { ownPrices, ownPricesData } from '../shop/groups/own-prices.ts'
 import { findRedirect } from '../shop/redirects/redirects.ts'
 import { cachedAnswer, conditionalHeaders, sharedCaching, textParameter } from './reply.ts'
-import { route } from './route.ts'
+import { forUsers, route } from './route.ts'
 import type { Route } from './route.ts'
 
 const redirectData = z
@@ -97,6 +98,28 @@ export const productRoutes: Route[] = [
         .meta({ description: 'The path with its query.', example: '/product/old-mug/' })
     }),
     handler: ({ shop }, { query: { path } }) => ({ data: { to: findRedirect(shop, path) ?? null } })
+  })
+]
+
+/** What each buyer pays: no cache keeps it, and the lists of products do not contain it. */
+export const ownPriceRoutes = [
+  route({
+    method: 'GET',
+    path: '/me/prices',
+    summary: 'What products cost the logged-in customer, whose group has prices of its own',
+    answers: [{ data: ownPricesData }],
+    refuses: [],
+    ...forUsers,
+    proxy: { nonce: true, query: ['products'] },
+    query: z.object({
+      products: z
+        .string('Is required.')
+        .regex(/^\d{1,15}(,\d{1,15}){0,99}$/, 'Must be 1 to 100 ids of products, separated by commas.')
+        .meta({ description: 'The ids of 1 to 100 products, separated by commas.', example: '1,2,3' })
+    }),
+    handler: ({ shop, identity, now }, { query }) => ({
+      data: ownPrices(shop.db, identity.user, query.products.split(',').map(Number), now)
+    })
   })
 ]
 

@@ -3,7 +3,7 @@ import { affiliateRoutes } from './affiliates.ts'
 import { checkoutRoutes, emailProofRoutes, quoteRoutes, paymentConfigRoutes } from './checkout.ts'
 import { healthRoutes, webhookRoutes } from './service.ts'
 import { buyerOrderRoutes, orderRoutes } from './orders.ts'
-import { offerRoutes, productRoutes } from './products.ts'
+import { offerRoutes, ownPriceRoutes, productRoutes } from './products.ts'
 import type { Route } from './route.ts'
 import { subscriptionRoutes } from './subscriptions.ts'
 
@@ -17,6 +17,7 @@ export const routes: readonly Route[] = [
   ...subscriptionRoutes,
   ...offerRoutes,
   ...productRoutes,
+  ...ownPriceRoutes,
   ...quoteRoutes,
   ...emailProofRoutes,
   ...paymentConfigRoutes,

@@ -236,6 +236,7 @@ describe('accounts', () => {
       'GET /me/subscriptions'
     ])
       await ask(lena, operation)
+    await ask(lena, 'GET /me/prices', { query: '?products=1' })
     await ask(lena, 'PATCH /me', { body: { firstName: 'Lena' } })
     await ask(lena, 'POST /me/address', { body: { address: null } })
     await past('account_change', () => ask(lena, 'PATCH /me', { body: { firstName: 'Lena' } }))

@@ -195,6 +195,7 @@ describe('the types', () => {
       | '/me'
       | '/orders'
       | `/orders/${number}`
+      | '/me/prices'
       | '/me/subscriptions'
       | '/store/offers'
       | `/store/orders/${string}`

@@ -72,7 +72,7 @@ describe('the structured data of a product', () => {
     expect(await html('/products/tee')).toMatch(/value="M"[^>]* checked/)
     const page = await html(url.slice(shop.app.publicUrl().length))
     expect(page).toMatch(/value="L"[^>]* checked/)
-    expect(page).toMatch(/data-price>[\s\S]{0,80}26\.00/)
+    expect(page).toMatch(/data-price data-price-of="\d+">[\s\S]{0,80}26\.00/)
     expect(page).toContain(`<link rel="canonical" href="${group.url}">`)
   })
 

@@ -18,6 +18,7 @@ async function show(text) {
     if (turn !== asked || found === null) return
     history.replaceState(null, '', address)
     list.replaceChildren(...found.childNodes)
+    dispatchEvent(new Event('list'))
     document.title = page.title
   } catch {
     // The browser is offline. Sending the form shows the browser's own message.

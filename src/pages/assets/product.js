@@ -1,4 +1,5 @@
 import { find, findAll } from './enhance.js'
+import { ownPriceOf } from './own-prices.js'
 import './shell.js'
 
 /** Null for a product that is sold out. */
@@ -23,16 +24,18 @@ function showChoice() {
   left.hidden = left.textContent === ''
   if (variation === undefined) return
   find('#quantity').max = Math.min(variation.left ?? 50, 50)
+  const { productId, currency } = form.dataset
+  const { price, original, facts } = ownPriceOf(productId, variation.id, currency) ?? variation
   const now = document.createElement('strong')
-  now.textContent = variation.price
+  now.textContent = price
   find('[data-price]').replaceChildren(now)
-  if (variation.original !== null) {
+  if (original !== null) {
     now.className = 'now'
     const before = document.createElement('s')
-    before.textContent = variation.original
+    before.textContent = original
     now.after(' ', before)
   }
-  for (const text of variation.facts) {
+  for (const text of facts) {
     const fact = document.createElement('span')
     fact.className = 'fact'
     fact.textContent = text
@@ -67,5 +70,6 @@ async function add(event) {
 
 form?.addEventListener('submit', (event) => void add(event))
 for (const field of findAll('[data-choice]')) field.addEventListener('change', showChoice)
+addEventListener('prices', showChoice)
 // After Back, the browser restores what was chosen.
 showChoice()

@@ -1,5 +1,6 @@
 import { createClient } from '../../client/create-client.ts'
 import { cartText, checkCart, findAll } from './enhance.js'
+import { showOwnPrices } from './own-prices.js'
 
 /** Requests with personal data go through the site's own proxy. It requires a nonce, which the client sends. */
 const client = createClient({ baseUrl: document.body.dataset.proxy })
@@ -42,6 +43,9 @@ globalThis.cookieStore?.addEventListener('change', ({ changed, deleted }) => {
 void client.get('/nonce').then(
   ({ userLoggedIn }) => {
     for (const link of findAll('[data-signed]')) link.hidden = (link.dataset.signed === 'in') !== userLoggedIn
+    if (!userLoggedIn) return
+    void showOwnPrices(client)
+    addEventListener('list', () => void showOwnPrices(client))
   },
   () => undefined
 )

@@ -120,11 +120,12 @@ export type Picture = { image: (Image & { srcset: string }) | null; initial: str
 export type ShownPrice = { price: string; original: string | null; from: boolean; facts: string[] }
 
 /** A product in a list. */
-export type ShownCard = ShownPrice & { name: string; href: string; picture: Picture; soldOut: boolean }
+export type ShownCard = ShownPrice & { id: number; name: string; href: string; picture: Picture; soldOut: boolean }
 
 /** A card of the API for the storefront's list. */
 export function toCard(card: Card, site: Site): ShownCard {
   return {
+    id: card.productId,
     name: card.name,
     href: `/products/${card.slug}`,
     picture: toPicture(card.image, card.name, site),

@@ -144,6 +144,7 @@ const memberPaths = [
   '/orders',
   '/orders?page=2&perPage=2',
   '/me/subscriptions',
+  '/me/prices?products=1,2',
   '/me/downloads',
   '/affiliates/me',
   '/affiliates/referrals',

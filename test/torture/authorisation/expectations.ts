@@ -91,6 +91,7 @@ export const routeExpectations: Readonly<Record<string, Row>> = {
   'POST /me/address': loggedIn(ownBody('200')),
   'GET /orders': loggedIn('200'),
   'GET /orders/{id}': loggedIn(only('200', notFound)),
+  'GET /me/prices': loggedIn('200'),
   'GET /me/subscriptions': loggedIn('200'),
   'POST /me/subscriptions/{id}/cancel': loggedIn(only('200', notFound)),
   // The subscription of the caller is a fixed period, which the gateway does not know.

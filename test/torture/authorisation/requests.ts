@@ -142,6 +142,10 @@ export const routeRequests: Readonly<Record<string, Request>> = {
   'POST /me/address': inBody('/me/address', { address: null }),
   'GET /orders': inQuery('/orders'),
   'GET /orders/{id}': async (cell) => ({ path: `/orders/${await orderNumber(cell)}` }),
+  'GET /me/prices': (cell) => ({
+    path: `/me/prices?products=1${identifiersOf(cell).query.replace('?', '&')}`,
+    headers: identifiersOf(cell).headers
+  }),
   'GET /me/subscriptions': inQuery('/me/subscriptions'),
   'POST /me/subscriptions/{id}/cancel': (cell) => ({
     path: `/me/subscriptions/${subscriptionOf(cell)}/cancel`,

@@ -53,6 +53,7 @@ export const refusals = {
   'say.instant': 'Muss ein Datum nach ISO 8601 sein, oder ein Zeitpunkt mit Z oder Zeitverschiebung wie {example}.',
   'say.future': 'Darf höchstens einen Tag in der Zukunft liegen.',
   'say.true': 'Muss true sein.',
+  'say.productIds': '1 bis 100 Nummern von Produkten, durch Kommas getrennt.',
   'say.trueOrLeft': 'Muss true sein oder fehlen.',
   'say.webUrl': 'Muss eine http- oder https-URL ohne Zugangsdaten sein.',
   'say.webAddress': 'Muss eine http- oder https-Adresse ohne Benutzernamen sein.',

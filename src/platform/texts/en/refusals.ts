@@ -53,6 +53,7 @@ export const refusals = {
   'say.instant': 'Must be an ISO 8601 date, or a date-time with Z or an offset, such as {example}.',
   'say.future': 'Must not be more than a day in the future.',
   'say.true': 'Must be true.',
+  'say.productIds': 'Must be 1 to 100 ids of products, separated by commas.',
   'say.trueOrLeft': 'Must be true, or be left out.',
   'say.webUrl': 'Must be an http or https URL without credentials.',
   'say.webAddress': 'Must be an http or https address without a user name.',

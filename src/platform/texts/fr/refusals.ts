@@ -50,6 +50,7 @@ export const refusals = {
   'say.instant': 'Doit être une date ISO 8601, ou une date et heure avec Z ou un décalage, comme {example}.',
   'say.future': 'Ne doit pas être à plus d’un jour dans l’avenir.',
   'say.true': 'Doit être true.',
+  'say.productIds': 'De 1 à 100 numéros de produits, séparés par des virgules.',
   'say.trueOrLeft': 'Doit être true ou être omis.',
   'say.webUrl': 'Doit être une URL http ou https sans identifiants.',
   'say.webAddress': 'Doit être une adresse http ou https sans nom d’utilisateur.',

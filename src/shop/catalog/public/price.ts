@@ -51,12 +51,18 @@ export function lowestPrice(
   currency: string,
   now: number
 ): PublicPrice {
-  const buyable = variations.filter((variation) => effectiveStock(product, variation) !== 0)
-  const compared = buyable.length === 0 ? variations : buyable
-  const prices = compared.map((variation) => priceOf(db, product, variation, currency, now))
+  const prices = comparedVariations(product, variations).map((variation) =>
+    priceOf(db, product, variation, currency, now)
+  )
   const [first = priceOf(db, product, null, currency, now), ...others] = prices
   const lowest = others.reduce((best, price) => (price.amount < best.amount ? price : best), first)
   return { ...lowest, from: prices.some(({ amount }) => amount !== lowest.amount) }
+}
+
+/** The variations among which a card shows the lowest price: those that can be bought, or all when they are sold out. */
+export function comparedVariations(product: ProductRow, variations: readonly VariationRow[]): readonly VariationRow[] {
+  const buyable = variations.filter((variation) => effectiveStock(product, variation) !== 0)
+  return buyable.length === 0 ? variations : buyable
 }
 
 /** The next time after `now` at which a price of the product or its variations may change. */
