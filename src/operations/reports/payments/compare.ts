@@ -111,11 +111,11 @@ async function compareAll(
     if (owner !== 'foreign') owned.push({ movements, owner })
   }
   const payoutOf: PayoutOf = owned.length === 0 ? new Map() : await readPayouts(stripe, period, onStep)
-  const rows: PaymentRow[] = []
-  for (const each of owned) rows.push(await toRow(shop, stripe, each, payoutOf))
+  const atStripe: PaymentRow[] = []
+  for (const each of owned) atStripe.push(await toRow(shop, stripe, each, payoutOf))
   const matched = new Set(owned.flatMap(({ owner }) => (owner.attempt === null ? [] : [owner.attempt.id])))
   onStep('looking for payments that Stripe does not have')
-  rows.push(...(await unmatched(shop, stripe, period, matched)))
+  const rows = [...atStripe, ...(await unmatched(shop, stripe, period, matched))]
   const orderOf = ({ shop: side }: PaymentRow): number => side?.orderId ?? Number.POSITIVE_INFINITY
   rows.sort((one, other) => one.at - other.at || orderOf(one) - orderOf(other))
   return { rows, foreign: moved.length - owned.length }
