@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { setSetting } from '../../src/shop/settings/settings.ts'
 import { languages } from '../../src/platform/texts/languages.ts'
-import { findText } from '../../src/platform/texts/known-text.ts'
+import { findText } from '../../src/shop/settings/known-text.ts'
 import { refusals } from '../../src/platform/texts/en/refusals.ts'
 import { startShop } from '../support/running-shop.ts'
 import type { RunningShop } from '../support/running-shop.ts'

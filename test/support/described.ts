@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { describeApi } from '../../src/api/description/document.ts'
-import { findText } from '../../src/platform/texts/known-text.ts'
+import { findText } from '../../src/shop/settings/known-text.ts'
 import { pathPattern } from '../../src/platform/http/client-address.ts'
 import { asSchema } from '../../src/api/description/fields.ts'
 import type { Schema } from '../../src/api/description/fields.ts'

@@ -1,6 +1,6 @@
-import { refusals } from './en/refusals.ts'
-import { keysOf } from '../typed.ts'
-import type { TextKey } from './languages.ts'
+import { refusals } from '../../platform/texts/en/refusals.ts'
+import { keysOf } from '../../platform/typed.ts'
+import type { TextKey } from '../../platform/texts/languages.ts'
 
 /** The key of a text, and the values in its places. */
 export type KnownText = { key: TextKey; values: Readonly<Record<string, string>> }
