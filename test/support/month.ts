@@ -69,7 +69,6 @@ export const purchases = {
   mona: { items: [['mug', 4]] },
   olga: { items: [['mug', 1]], pickup: true }
 } as const satisfies Record<string, Purchase>
-type Buyer = keyof typeof purchases
 
 /**
  * A task in words, and the command that does it. `{ada}` is the number of Ada's order, `{file.ext}` the path of a file,
