@@ -1,14 +1,12 @@
 import { and, asc, eq, gt, isNull } from 'drizzle-orm'
 import { z } from 'zod'
-import { AppError, validationFailed } from '../../errors.ts'
+import { validationFailed } from '../../errors.ts'
 import { write } from '../../platform/db/database.ts'
 import type { Db, Tx } from '../../platform/db/database.ts'
 import { inParts } from '../../platform/db/in-parts.ts'
 import { parseWith } from '../../platform/http/validation.ts'
 import { amount } from '../../platform/input-fields.ts'
 import { toMajor } from '../../platform/money.ts'
-import { readTable, decimalText } from '../catalog/import/csv-table.ts'
-import { formatFileError } from '../catalog/import/report.ts'
 import { isVoucher } from '../catalog/product-types.ts'
 import type { ProductRow, VariationRow } from '../catalog/rows.ts'
 import { products, variations } from '../catalog/schema.ts'
@@ -35,62 +33,10 @@ export function setGroupPrice(db: Db, slug: string, listed: ListedPrice): GroupR
   })
 }
 
-/**
- * Reads a price list from a CSV file with the columns `slug`, `price` and optionally `sku` and `currency`. What it does not
- * name stays as it is; an empty price takes the product off the list.
- *
- * @returns how many prices it has
- * @throws AppError NOT_FOUND for an unknown group; VALIDATION_FAILED with each wrong line, and nothing is changed
- */
-export function importPriceList(db: Db, slug: string, text: string): { group: GroupRow; prices: number } {
-  const { rows, columns } = readTable(text)
-  for (const column of ['slug', 'price'])
-    if (!columns.includes(column))
-      throw validationFailed({
-        file: [`It needs the columns slug and price, and has ${columns.join(', ').slice(0, 500)}.`]
-      })
-  return write(db, (tx) => {
-    const group = getGroup(tx, slug)
-    const problems: string[] = []
-    const seen = new Map<string, number>()
-    for (const { line, cell } of rows) {
-      const listed = { slug: cell('slug').trim(), sku: cell('sku').trim() || null, price: priceCell(cell) }
-      const problem = attempt(() => {
-        const { product, variation } = findListed(tx, listed)
-        const key = `${product.id}/${variation?.id ?? ''}`
-        const earlier = seen.get(key)
-        if (earlier !== undefined) throw validationFailed({ slug: [`This is on line ${earlier}, too.`] })
-        seen.set(key, line)
-        storePrice(tx, group, { product, variation, minor: readPrice(tx, listed.price) })
-      })
-      if (problem !== undefined) problems.push(formatFileError({ line, ...problem }))
-    }
-    if (problems.length > 0) throw validationFailed({ file: problems.slice(0, 20) })
-    return { group, prices: rows.length }
-  })
-}
-
-/** A price of a spreadsheet with the currency of its row, as `setGroupPrice` takes it. */
-function priceCell(cell: (column: string) => string): string | null {
-  const price = decimalText(cell('price').trim())
-  return price === '' ? null : `${price} ${cell('currency').trim().toUpperCase()}`.trim()
-}
-
-/** Why a line cannot be taken, with its column. */
-function attempt(work: () => void): { column: string; cause: string } | undefined {
-  try {
-    work()
-    return undefined
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'VALIDATION_FAILED') throw error
-    const [[column, [cause = '']] = ['', []]] = Object.entries(error.details.fieldErrors ?? {})
-    return { column: column === 'product' ? 'slug' : column, cause }
-  }
-}
-
 type Listed = { product: ProductRow; variation: VariationRow | null }
 
-function findListed(db: Db, { slug, sku }: ListedPrice): Listed {
+/** @throws AppError VALIDATION_FAILED (`product`, `sku`) */
+export function findListed(db: Db, { slug, sku }: ListedPrice): Listed {
   const product = productBySlug(db, slug)
   if (product === undefined) throw validationFailed({ product: [`No product has the slug ${slug}.`] })
   if (isVoucher(product.type)) throw validationFailed({ product: ['A gift card costs everyone what is on it.'] })
@@ -101,8 +47,12 @@ function findListed(db: Db, { slug, sku }: ListedPrice): Listed {
   return { product, variation }
 }
 
-/** `9.90`, or with the currency that it must have, `9.90 EUR`. */
-function readPrice(db: Db, typed: string | null): number | null {
+/**
+ * In minor units: `9.90`, or with the currency that it must have, `9.90 EUR`.
+ *
+ * @throws AppError VALIDATION_FAILED (`price`)
+ */
+export function readPrice(db: Db, typed: string | null): number | null {
   if (typed === null) return null
   const currency = setting(db, 'shop.currency')
   const text = typed.trim()
@@ -115,7 +65,8 @@ function readPrice(db: Db, typed: string | null): number | null {
   return parseWith(z.object({ price: amount(currency) }), { price: number }).price
 }
 
-function storePrice(
+/** Replaces the price of a product or variation in a price list; null takes it off. */
+export function storePrice(
   tx: Tx,
   { id: groupId }: GroupRow,
   { product, variation, minor }: Listed & { minor: number | null }
