@@ -23,7 +23,10 @@ export async function showOwnPrices(client) {
     for (const each of variations) known.set(`${productId}/${each.variationId}`, each.price)
   }
   for (const note of findAll('[data-tax-note]')) note.textContent = tax
-  for (const place of places) showPrice(place, known.get(place.dataset.priceOf), answer.currency)
+  for (const place of places) {
+    const price = known.get(place.dataset.priceOf)
+    if (price !== undefined) showPrice(place, textsOf(price, answer.currency))
+  }
   dispatchEvent(new Event('prices'))
 }
 
@@ -40,11 +43,10 @@ function textsOf({ group, shown, from }, currency) {
   return { price: money.format(shown.amount), original, from, facts }
 }
 
-function showPrice(place, price, currency) {
-  if (price === undefined) return
-  const { price: text, original, from, facts } = textsOf(price, currency)
+/** Shows a price with the regular one that is struck out, and what is said beside it. */
+export function showPrice(place, { price, original, from = false, facts }) {
   const now = document.createElement('strong')
-  now.textContent = text
+  now.textContent = price
   place.replaceChildren(...(from ? [`${document.body.dataset.from} `] : []), now)
   if (original !== null) {
     now.className = 'now'

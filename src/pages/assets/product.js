@@ -1,5 +1,5 @@
 import { find, findAll } from './enhance.js'
-import { ownPriceOf } from './own-prices.js'
+import { ownPriceOf, showPrice } from './own-prices.js'
 import './shell.js'
 
 /** Null for a product that is sold out. */
@@ -25,22 +25,7 @@ function showChoice() {
   if (variation === undefined) return
   find('#quantity').max = Math.min(variation.left ?? 50, 50)
   const { productId, currency } = form.dataset
-  const { price, original, facts } = ownPriceOf(productId, variation.id, currency) ?? variation
-  const now = document.createElement('strong')
-  now.textContent = price
-  find('[data-price]').replaceChildren(now)
-  if (original !== null) {
-    now.className = 'now'
-    const before = document.createElement('s')
-    before.textContent = original
-    now.after(' ', before)
-  }
-  for (const text of facts) {
-    const fact = document.createElement('span')
-    fact.className = 'fact'
-    fact.textContent = text
-    find('[data-price]').append(' ', fact)
-  }
+  showPrice(find('[data-price]'), ownPriceOf(productId, variation.id, currency) ?? variation)
   showPicture(variation)
 }
 
