@@ -20,7 +20,7 @@ it('makes a group with members and a price list, and shows all of it', async () 
   expect(await run(dataDir, 'groups', 'add', 'trade', 'lena@shop.example', '3')).toMatchObject({ code: 0 })
   expect(await run(dataDir, 'groups', 'price', 'trade', 'storm-lantern', '31.50')).toMatchObject({ code: 0 })
   expect((await run(dataDir, 'groups', 'show', 'trade')).text).toMatch(
-    /trade \(Trade\): 30 % off the regular prices, 1 on the price list, prices shown without tax\nMembers: 2, and whoever has the membership keepers-circle\n/
+    /trade \(Trade\): 30 % off the regular prices, 1 on the price list, prices shown without tax\nMembers: 2, and the accounts with the membership keepers-circle\n/
   )
   expect((await run(dataDir, 'groups', 'show', 'trade')).text).toContain('lena@shop.example')
   expect((await run(dataDir, 'users', 'show', 'lena@shop.example')).text).toContain('Groups: trade')

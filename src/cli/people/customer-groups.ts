@@ -95,7 +95,7 @@ function withFields(command: ShopCommand): ShopCommand {
     .addOption(
       new Option('--tax <way>', 'whether its buyers see prices with or without tax, or as everyone').choices(taxViews)
     )
-    .option('--membership <plan>', 'whoever has an active membership of this plan is in the group, too')
+    .option('--membership <plan>', 'accounts with an active membership of this plan are in the group, too')
 }
 
 function fieldsOf({ name, percent, tax, membership }: FieldOptions) {
@@ -199,7 +199,7 @@ function showGroup(app: App, group: GroupRow): Answer {
   ])
   return {
     json: new JsonList('members', members(), () => json),
-    human: [...human, table(['Id', 'Email', 'Name', 'Since'], rows, 'Nobody was added by hand.')]
+    human: [...human, table(['Id', 'Email', 'Name', 'Since'], rows, 'No account was added by hand.')]
   }
 }
 
@@ -207,7 +207,7 @@ function answer({ db }: App, row: GroupRow): { json: { group: GroupView }; human
   const group = toGroup(db, row)
   const [percent = '', listed = '', tax = '', members = '', membership = ''] = cells(group)
   const off = percent === '' ? 'regular prices' : `${percent} off the regular prices`
-  const byPlan = membership === '' ? '' : `, and whoever has the membership ${membership}`
+  const byPlan = membership === '' ? '' : `, and the accounts with the membership ${membership}`
   return {
     json: { group },
     human: [

@@ -48,7 +48,7 @@ export type Actor = {
   /** Null for a person with a shell on the machine ("shopstead desk open"). */
   readonly personId: number | null
   readonly role: Role
-  /** Whether the person used a passkey for this very request. Whoever has a shell on the machine needs none. */
+  /** Whether the person used a passkey for this very request. A person with a shell on the machine needs none. */
   readonly isProven: boolean
 }
 

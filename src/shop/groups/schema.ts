@@ -18,7 +18,7 @@ export const customerGroups = sqliteTable(
     percentBps: integer('percent_bps'),
     /** How its buyers see prices; null for the way of the shop. */
     showsTax: text('shows_tax', { enum: ['with', 'without'] }),
-    /** Whoever has an active membership of this plan is in the group, too. */
+    /** Accounts with an active membership of this plan are in the group, too. */
     planId: integer('plan_id').references(() => plans.id),
     createdAt: instant('created_at').notNull()
   },

@@ -125,7 +125,7 @@ type Linked = Pick<ShopContext, 'keys' | 'publicUrl'>
 const linkLifeMs = 10 * 366 * 24 * 60 * 60_000
 const subject = 'payout statement'
 
-/** The addresses of a statement, which need no session: whoever has one can read it. They stay the same. */
+/** The addresses of a statement, which need no session: a person who has one can read it. They stay the same. */
 export function statementUrls({ keys, publicUrl }: Linked, { id, createdAt }: Pick<PayoutRow, 'id' | 'createdAt'>) {
   const token = signLink(keys.emailToken, { id, expiresAt: createdAt + linkLifeMs }, subject)
   const url = `${publicUrl()}/account/payout/${token}`

@@ -29,7 +29,7 @@ export function findText(sentence: string): KnownText | undefined {
   return undefined
 }
 
-/** Values of which one must be sent, such as `newest, price or name`. */
+/** A list of the values that a field accepts, such as `newest, price or name`. */
 export const choices = /^[\w-]+(?:, [\w-]+)* or [\w-]+$/
 
 /** Whether a text says what a value must be: a kind of value, one value as JSON, or one of several. */

@@ -55,7 +55,7 @@ function toCustomer(row: Row, meta: Meta, capabilities: string): CustomerRecord 
 /** Roles that each customer has here, or that come with the tables of affiliates. */
 const usualRoles = new Set(['customer', 'subscriber', 'affiliate'])
 
-/** What becomes of a role. Nobody gets access to the desk by an import: a person there is invited, and has a passkey. */
+/** What becomes of a role. An import gives no access to the desk: the people there are invited, and have a passkey. */
 function remarkOf(role: string): string | undefined {
   if (usualRoles.has(role)) return undefined
   if (role === 'administrator')
